@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The general operation y_i = (1/C_i) Σ_j s(i, j) v_j  (Wang, Girshick, Gupta, He 2018, eq. 1),
+ * for one query or for all of them.
+ *
+ * n queries, m keys, d features; A[i][j] is what query i reads from key j, rows belong to
+ * queries. Every similarity here is an exponential, s = exp(β r(i, j)) with a raw score r, and the
+ * weights A[i][j] = s / Σ_j s are computed with the row's maximum taken off first: no finite input
+ * gives NaN.
+ */
+#ifndef NONLOCAL_ATTENTION_H
+#define NONLOCAL_ATTENTION_H
+
+#include "nonlocal/exec.h"
+#include "nonlocal/matrix.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum nl_similarity_id {
+    NL_GAUSSIAN,          /* exp(x_i·x_j / τ) */
+    NL_EMBEDDED_GAUSSIAN, /* exp(scale · θ(x_i)·φ(x_j) / τ) */
+    NL_EUCLIDEAN,         /* exp(−max(δ − 2σ², 0) / (h² τ)), δ = Σ_c ω_c (x_ic − x_jc)² */
+    NL_COSINE,            /* exp(cos(x_i, x_j) / τ); cos with a zero vector is 0 */
+    NL_SIMILARITY_COUNT,
+} nl_similarity_id;
+
+typedef struct nl_similarity {
+    const char *name;    /* as on the command line */
+    const char *label;   /* as on the screen, English */
+    const char *formula; /* one line of text */
+    bool embedded;       /* works on θ(x), φ(x) instead of x */
+    double temperature;  /* default τ */
+} nl_similarity;
+
+/* Indexed by nl_similarity_id; ends with a row whose name is NULL. */
+extern NL_API const nl_similarity nl_similarities[NL_SIMILARITY_COUNT + 1];
+
+/* What the query's own key counts (only where queries and keys are the same rows). */
+typedef enum nl_self {
+    NL_SELF_KEEP,    /* s(i, i) as computed */
+    NL_SELF_MAX,     /* the largest s(i, j), j ≠ i (Buades, Coll, Morel 2005) */
+    NL_SELF_EXCLUDE, /* 0 */
+} nl_self;
+
+typedef struct nl_attention_params {
+    nl_similarity_id similarity;
+    double temperature; /* τ > 0 */
+    double scale;       /* embedded-gaussian: factor of θ·φ, > 0; 1, or 1/√l (Vaswani 2017) */
+    double h;           /* euclidean: filter width > 0, in units of the features */
+    double sigma;       /* euclidean: standard deviation of the noise, >= 0 */
+    const float *omega; /* euclidean: d weights of the features, or NULL for 1/d each; borrowed */
+    /*
+     * 0 = off. Otherwise β (that is h, or τ) is found for each row so that exp(entropy) is this
+     * many keys, or this percentage of the keys; to a relative 1e-6 or as far as float allows.
+     */
+    double perplexity;
+    bool perplexity_percent;
+    bool perplexity_shared; /* one β for all rows: the median over 64 rows spread evenly */
+    nl_self self;
+} nl_attention_params;
+
+/* gaussian, τ = 1, scale 1, h = 0.1, σ = 0, flat ω, perplexity off, self kept. */
+NL_API void nl_attention_params_init(nl_attention_params *params);
+
+/* Queries and packed keys, ready to answer rows. */
+typedef struct nl_attention nl_attention;
+
+/*
+ * queries (n × d) and keys (m × d), n, m, d >= 1; the same pointer twice means self-attention, and
+ * only then may params->self differ from NL_SELF_KEEP. For embedded-gaussian they are θ(X) and
+ * φ(X), and `same_rows` says that query i and key i are the same position. The queries (not the
+ * keys) must outlive the object and stay as they are. Takes about 4·m·d bytes, for cosine
+ * 4·n·d more. NL_INVALID for parameters out of range or a number that is not finite.
+ */
+NL_API nl_status nl_attention_create(const nl_attention_params *params, const nl_matrix *queries,
+                                     const nl_matrix *keys, bool same_rows, const nl_exec *exec,
+                                     nl_attention **attention, nl_error *error);
+NL_API void nl_attention_free(nl_attention **attention);
+
+NL_API size_t nl_attention_queries(const nl_attention *attention);
+NL_API size_t nl_attention_keys(const nl_attention *attention);
+
+/* What was worth knowing about a row, or'ed together. */
+enum {
+    NL_NOTE_NO_KEYS = 1,        /* every key was left out: the row is zeros */
+    NL_NOTE_UNIFORM = 2,        /* all scores are equal: uniform weights, perplexity or not */
+    NL_NOTE_PERPLEXITY_MET = 4, /* β was found */
+    NL_NOTE_PERPLEXITY_MISS = 8, /* no β gives this perplexity; the nearest was taken */
+    NL_NOTE_ZERO_QUERY = 16,     /* cosine: the query is a zero vector, its cosines are 0 */
+};
+
+typedef struct nl_row_figures {
+    double entropy;   /* −Σ a ln a, in nats */
+    double effective; /* effective keys, exp(entropy) */
+    double sum;       /* Σ a as computed, in double */
+    float largest;    /* the largest weight */
+    size_t largest_at; /* its key, the first of equals */
+    double width;     /* h of euclidean, τ of the others, as used in this row */
+    unsigned notes;
+} nl_row_figures;
+
+/*
+ * Row `query` of A into weights[m]; figures may be NULL. O(m d). Accuracy, relative to the row's
+ * largest weight: 1e-5 + 4·2⁻²⁴·max|exponent|. Runs on the calling thread alone, so that it never
+ * waits for a pool; exec gives only the kernels.
+ */
+NL_API nl_status nl_attention_row(const nl_attention *attention, size_t query, const nl_exec *exec,
+                                  float *weights, nl_row_figures *figures, nl_error *error);
+
+/* All rows of A into weights (n × m). 4·n·m bytes is the caller's to afford. */
+NL_API nl_status nl_attention_rows(const nl_attention *attention, const nl_exec *exec,
+                                   nl_matrix *weights, nl_error *error);
+
+/*
+ * y (n × dv) = A · values (m × dv), without A in memory: scratch is 16·m bytes a thread. y must
+ * not overlap values or the queries. The result does not depend on the thread count.
+ */
+NL_API nl_status nl_attention_apply(const nl_attention *attention, const nl_matrix *values,
+                                    const nl_exec *exec, nl_matrix *y, nl_error *error);
+
+/*
+ * The `count` largest of weights[m], largest first, equals by lower index, into index[count];
+ * returns how many there are (min(count, m)).
+ */
+NL_API size_t nl_top(const float *weights, size_t m, size_t count, size_t *index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

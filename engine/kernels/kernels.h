@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One prototype per kernel, and the table through which the mathematics calls them.
+ *
+ * Keys are packed in panels: NL_LANES keys side by side, feature by feature, so that one lane of
+ * a vector register holds one key and sums run over features, never across lanes:
+ *     panel(j)[k * NL_LANES + j % NL_LANES] = feature k of key j.
+ * The last panel is filled up with zeros. A panel has the same width on every tier.
+ */
+#ifndef NL_KERNELS_H
+#define NL_KERNELS_H
+
+#include "nonlocal/exec.h"
+
+enum {
+    NL_LANES = 16,
+    /* Sums of attention scores run in float over this many features; the partial sums are added
+     * in double, so that the rounding error does not grow with d. */
+    NL_SUM_CHUNK = 32,
+};
+
+/* Σ p, Σ p·t and Σ p·t² of p = exp(t): what entropy and its derivative need. */
+struct nl_moments {
+    double p, pt, ptt;
+};
+
+/*
+ * X(return type, name, parameters). Shapes:
+ *   q       n rows of d features, q_stride apart
+ *   panels  m keys of d features, packed
+ *   out     n rows of m, out_stride apart; only these m are written
+ *   w       d weights of the features
+ */
+#define NL_KERNEL_LIST(X)                                                                          \
+    /* out[i][j] = Σ_k q[i][k] · key[j][k] */                                                      \
+    X(void, dot,                                                                                   \
+      (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,         \
+       float *out, size_t out_stride))                                                             \
+    /* out[i][j] = Σ_k w[k] · (q[i][k] − key[j][k])² */                                            \
+    X(void, sqdist,                                                                                \
+      (const float *q, size_t q_stride, size_t n, const float *w, const float *panels, size_t m,   \
+       size_t d, float *out, size_t out_stride))                                                   \
+    /* out[i][j] = √ Σ_k (q[i][k] − key[j][k])²: one fused chain, k ascending, so that all tiers   \
+     * agree to the last bit */                                                                    \
+    X(void, euclidean,                                                                             \
+      (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,         \
+       float *out, size_t out_stride))                                                             \
+    /* the largest of x[0..m), m >= 1, no NaN */                                                   \
+    X(float, max, (const float *x, size_t m))                                                      \
+    /* x[j] = exp(beta · (x[j] − top)); returns the sum. top >= every x[j]; −∞ becomes 0 */        \
+    X(double, exp_sum, (float *x, size_t m, float beta, float top))                                \
+    /* the moments of t[j] = beta · (x[j] − top); x is left alone */                               \
+    X(struct nl_moments, moments, (const float *x, size_t m, float beta, float top))               \
+    /* x[j] *= factor */                                                                           \
+    X(void, scale, (float *x, size_t m, float factor))                                             \
+    /* y[i][c] = Σ_j a[i][j] · v[j][c]; a is n × m, v is m × dv, y is n × dv */                    \
+    X(void, mix,                                                                                   \
+      (const float *a, size_t a_stride, size_t n, size_t m, const float *v, size_t v_stride,       \
+       size_t dv, float *y, size_t y_stride))
+
+struct nl_kernels {
+    nl_cpu cpu;
+#define X(type, name, parameters) type(*name) parameters;
+    NL_KERNEL_LIST(X)
+#undef X
+};
+
+/* The tables that the tiers define; a tier not compiled in has none. */
+extern const struct nl_kernels nl_kernels_scalar;
+extern const struct nl_kernels nl_kernels_avx2;
+extern const struct nl_kernels nl_kernels_avx512;
+extern const struct nl_kernels nl_kernels_neon;
+
+/* Floats that the packed form of m keys of d features takes. */
+static inline size_t nl_panels_size(size_t m, size_t d)
+{
+    return (m + NL_LANES - 1) / NL_LANES * NL_LANES * d;
+}
+
+#endif

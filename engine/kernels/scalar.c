@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* The readable statement of every kernel. The other tiers must agree with this one. */
+#include <math.h>
+
+#include "kernels.h"
+
+/* Feature k of key j in packed keys of d features. */
+static float key_at(const float *panels, size_t d, size_t j, size_t k)
+{
+    return panels[j / NL_LANES * NL_LANES * d + k * NL_LANES + j % NL_LANES];
+}
+
+static void dot(const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,
+                float *out, size_t out_stride)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float *q_i = q + i * q_stride;
+        for (size_t j = 0; j < m; j++) {
+            double sum = 0;
+            for (size_t k = 0; k < d; k++)
+                sum += (double)q_i[k] * (double)key_at(panels, d, j, k);
+            out[i * out_stride + j] = (float)sum;
+        }
+    }
+}
+
+static void sqdist(const float *q, size_t q_stride, size_t n, const float *w, const float *panels,
+                   size_t m, size_t d, float *out, size_t out_stride)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float *q_i = q + i * q_stride;
+        for (size_t j = 0; j < m; j++) {
+            double sum = 0;
+            for (size_t k = 0; k < d; k++) {
+                double difference = (double)q_i[k] - (double)key_at(panels, d, j, k);
+                sum += (double)w[k] * difference * difference;
+            }
+            out[i * out_stride + j] = (float)sum;
+        }
+    }
+}
+
+static void euclidean(const float *q, size_t q_stride, size_t n, const float *panels, size_t m,
+                      size_t d, float *out, size_t out_stride)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float *q_i = q + i * q_stride;
+        for (size_t j = 0; j < m; j++) {
+            float sum = 0;
+            for (size_t k = 0; k < d; k++) {
+                float difference = q_i[k] - key_at(panels, d, j, k);
+                sum = fmaf(difference, difference, sum);
+            }
+            out[i * out_stride + j] = sqrtf(sum);
+        }
+    }
+}
+
+static float max(const float *x, size_t m)
+{
+    float largest = x[0];
+    for (size_t j = 1; j < m; j++)
+        largest = x[j] > largest ? x[j] : largest;
+    return largest;
+}
+
+static double exp_sum(float *x, size_t m, float beta, float top)
+{
+    double sum = 0;
+    for (size_t j = 0; j < m; j++) {
+        x[j] = expf(beta * (x[j] - top));
+        sum += (double)x[j];
+    }
+    return sum;
+}
+
+static struct nl_moments moments(const float *x, size_t m, float beta, float top)
+{
+    struct nl_moments sum = {0};
+    for (size_t j = 0; j < m; j++) {
+        double t = (double)(beta * (x[j] - top));
+        double p = exp(t);
+        if (p > 0) { /* a key left out has t = −∞ and counts nothing */
+            sum.p += p;
+            sum.pt += p * t;
+            sum.ptt += p * t * t;
+        }
+    }
+    return sum;
+}
+
+static void scale(float *x, size_t m, float factor)
+{
+    for (size_t j = 0; j < m; j++)
+        x[j] *= factor;
+}
+
+static void mix(const float *a, size_t a_stride, size_t n, size_t m, const float *v,
+                size_t v_stride, size_t dv, float *y, size_t y_stride)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t c = 0; c < dv; c++) {
+            double sum = 0;
+            for (size_t j = 0; j < m; j++)
+                sum += (double)a[i * a_stride + j] * (double)v[j * v_stride + c];
+            y[i * y_stride + c] = (float)sum;
+        }
+    }
+}
+
+const struct nl_kernels nl_kernels_scalar = {
+    .cpu = NL_CPU_SCALAR,
+#define X(type, name, parameters) .name = name,
+    NL_KERNEL_LIST(X)
+#undef X
+};

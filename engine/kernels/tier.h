@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every template includes: the vector header of the tier it is compiled for, the tier's
+ * kernel prototypes, and the loops over lanes that templates share.
+ */
+#ifndef NL_TIER_H
+#define NL_TIER_H
+
+#include <string.h>
+
+#include "kernels.h"
+#include NL_VEC_HEADER
+
+#define X(type, name, parameters) type NL_TIER(nl_##name) parameters;
+NL_KERNEL_LIST(X)
+#undef X
+
+#define NL_INLINE static inline __attribute__((always_inline))
+
+/* Vectors that make up one panel of NL_LANES keys. */
+enum { PANEL_VECS = NL_LANES / VEC_LANES };
+
+/* The first `count` lanes only, for the end of a row of exact size. */
+static inline void vec_store_part(float *p, vec x, size_t count)
+{
+    float lanes[VEC_LANES];
+    if (count >= VEC_LANES) {
+        vec_store(p, x);
+        return;
+    }
+    vec_store(lanes, x);
+    memcpy(p, lanes, count * sizeof *p);
+}
+
+static inline vec vec_load_part(const float *p, size_t count, float fill)
+{
+    float lanes[VEC_LANES];
+    if (count >= VEC_LANES)
+        return vec_load(p);
+    for (int i = 0; i < VEC_LANES; i++)
+        lanes[i] = (size_t)i < count ? p[i] : fill;
+    return vec_load(lanes);
+}
+
+/*
+ * exp(x) for x <= 0, relative error below 2e-7; 0 below -87, where a float runs out of exponent.
+ * e^x = 2^n · e^r with n = round(x / ln 2) and |r| <= ln(2)/2; ln 2 is taken off in two parts so
+ * that r is exact, and the Taylor series of e^r to r^7 / 7! leaves 6e-9.
+ */
+static inline vec vec_exp(vec x)
+{
+    const vec lowest = vec_set1(-87.0f);
+    vec y = vec_max(x, lowest);
+    vec n = vec_round(vec_mul(y, vec_set1(1.44269504f)));
+    vec r = vec_fma(n, vec_set1(-0.693145752f), y);
+    r = vec_fma(n, vec_set1(-1.42860677e-6f), r);
+    vec e = vec_set1(1.0f / 5040);
+    e = vec_fma(e, r, vec_set1(1.0f / 720));
+    e = vec_fma(e, r, vec_set1(1.0f / 120));
+    e = vec_fma(e, r, vec_set1(1.0f / 24));
+    e = vec_fma(e, r, vec_set1(1.0f / 6));
+    e = vec_fma(e, r, vec_set1(0.5f));
+    e = vec_fma(e, r, vec_set1(1.0f));
+    e = vec_fma(e, r, vec_set1(1.0f));
+    return vec_where_ge(vec_scale2(e, n), x, lowest);
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* The vector operations that the templates use, on AVX2 + FMA: eight floats. */
+#ifndef NL_VEC_H
+#define NL_VEC_H
+
+#include <immintrin.h>
+
+#define NL_TIER(name) name##_avx2
+#define NL_TIER_CPU NL_CPU_AVX2
+enum { VEC_LANES = 8 };
+
+typedef __m256 vec;
+
+static inline vec vec_zero(void)
+{
+    return _mm256_setzero_ps();
+}
+
+static inline vec vec_set1(float x)
+{
+    return _mm256_set1_ps(x);
+}
+
+static inline vec vec_load(const float *p)
+{
+    return _mm256_loadu_ps(p);
+}
+
+static inline void vec_store(float *p, vec x)
+{
+    _mm256_storeu_ps(p, x);
+}
+
+static inline vec vec_add(vec a, vec b)
+{
+    return _mm256_add_ps(a, b);
+}
+
+static inline vec vec_sub(vec a, vec b)
+{
+    return _mm256_sub_ps(a, b);
+}
+
+static inline vec vec_mul(vec a, vec b)
+{
+    return _mm256_mul_ps(a, b);
+}
+
+/* a·b + c, rounded once */
+static inline vec vec_fma(vec a, vec b, vec c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+static inline vec vec_max(vec a, vec b)
+{
+    return _mm256_max_ps(a, b);
+}
+
+static inline vec vec_sqrt(vec x)
+{
+    return _mm256_sqrt_ps(x);
+}
+
+static inline vec vec_round(vec x)
+{
+    return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* x·2^n for whole n with a normal result */
+static inline vec vec_scale2(vec x, vec n)
+{
+    __m256i bits = _mm256_slli_epi32(_mm256_cvtps_epi32(n), 23);
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(x), bits));
+}
+
+/* x where a >= b, otherwise 0 */
+static inline vec vec_where_ge(vec x, vec a, vec b)
+{
+    return _mm256_and_ps(x, _mm256_cmp_ps(a, b, _CMP_GE_OQ));
+}
+
+/* total[lane] += x[lane] for VEC_LANES lanes */
+static inline void vec_add_to_double(double *total, vec x)
+{
+    __m256d low = _mm256_cvtps_pd(_mm256_castps256_ps128(x));
+    __m256d high = _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1));
+    _mm256_storeu_pd(total, _mm256_add_pd(_mm256_loadu_pd(total), low));
+    _mm256_storeu_pd(total + 4, _mm256_add_pd(_mm256_loadu_pd(total + 4), high));
+}
+
+/* the nearest floats to VEC_LANES doubles */
+static inline vec vec_from_double(const double *p)
+{
+    return _mm256_set_m128(_mm256_cvtpd_ps(_mm256_loadu_pd(p + 4)),
+                           _mm256_cvtpd_ps(_mm256_loadu_pd(p)));
+}
+
+#endif

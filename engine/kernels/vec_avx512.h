@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* The vector operations that the templates use, on AVX-512 (F+BW+VL+DQ): sixteen floats. */
+#ifndef NL_VEC_H
+#define NL_VEC_H
+
+#include <immintrin.h>
+
+#define NL_TIER(name) name##_avx512
+#define NL_TIER_CPU NL_CPU_AVX512
+enum { VEC_LANES = 16 };
+
+typedef __m512 vec;
+
+static inline vec vec_zero(void)
+{
+    return _mm512_setzero_ps();
+}
+
+static inline vec vec_set1(float x)
+{
+    return _mm512_set1_ps(x);
+}
+
+static inline vec vec_load(const float *p)
+{
+    return _mm512_loadu_ps(p);
+}
+
+static inline void vec_store(float *p, vec x)
+{
+    _mm512_storeu_ps(p, x);
+}
+
+static inline vec vec_add(vec a, vec b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+static inline vec vec_sub(vec a, vec b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
+static inline vec vec_mul(vec a, vec b)
+{
+    return _mm512_mul_ps(a, b);
+}
+
+/* a·b + c, rounded once */
+static inline vec vec_fma(vec a, vec b, vec c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+static inline vec vec_max(vec a, vec b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+static inline vec vec_sqrt(vec x)
+{
+    return _mm512_sqrt_ps(x);
+}
+
+static inline vec vec_round(vec x)
+{
+    return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+/* x·2^n for whole n with a normal result */
+static inline vec vec_scale2(vec x, vec n)
+{
+    return _mm512_scalef_ps(x, n);
+}
+
+/* x where a >= b, otherwise 0 */
+static inline vec vec_where_ge(vec x, vec a, vec b)
+{
+    return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(a, b, _CMP_GE_OQ), x);
+}
+
+/* total[lane] += x[lane] for VEC_LANES lanes */
+static inline void vec_add_to_double(double *total, vec x)
+{
+    __m512d low = _mm512_cvtps_pd(_mm512_castps512_ps256(x));
+    __m512d high = _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1));
+    _mm512_storeu_pd(total, _mm512_add_pd(_mm512_loadu_pd(total), low));
+    _mm512_storeu_pd(total + 8, _mm512_add_pd(_mm512_loadu_pd(total + 8), high));
+}
+
+/* the nearest floats to VEC_LANES doubles */
+static inline vec vec_from_double(const double *p)
+{
+    __m512 low = _mm512_castps256_ps512(_mm512_cvtpd_ps(_mm512_loadu_pd(p)));
+    return _mm512_insertf32x8(low, _mm512_cvtpd_ps(_mm512_loadu_pd(p + 8)), 1);
+}
+
+#endif
