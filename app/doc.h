@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The document: everything that a person chose, and nothing that is computed from it. Plain and of
+ * fixed size, so that an undo step or a job's snapshot is an assignment.
+ */
+#ifndef NONLOCAL_APP_DOC_H
+#define NONLOCAL_APP_DOC_H
+
+#include "param.h"
+
+enum { DOC_PATH = 4096, DOC_QUERIES = 16 };
+
+enum row_scaling { ROWS_RAW, ROWS_ZSCORE, ROWS_UNIT };
+
+/* What a source is; parameters ask, because some make sense only for one kind. */
+enum source_kind { SOURCE_NONE, SOURCE_PICTURE, SOURCE_TABLE, SOURCE_ARRAY };
+
+struct doc_query {
+    bool by_row;      /* row counts; otherwise x, y */
+    size_t row;       /* from 0 */
+    double x, y;      /* pixels of the upright original picture */
+};
+
+struct doc {
+    struct param_value params[PARAM_COUNT];
+    char source[DOC_PATH]; /* a file or a built-in such as @sample; "" = none */
+    struct doc_query queries[DOC_QUERIES];
+    int query_count;
+};
+
+/* Every parameter at its default, no source, no query. */
+void doc_init(struct doc *doc);
+
+/* Sets a parameter (clamped, marked as given). The only way in for panels and verbs. */
+void param_set(struct doc *doc, enum param_id id, struct param_value value);
+/* Back to the default. */
+void param_reset(struct doc *doc, enum param_id id);
+
+static inline double param_number(const struct doc *doc, enum param_id id)
+{
+    return doc->params[id].number;
+}
+
+static inline int param_choice(const struct doc *doc, enum param_id id)
+{
+    return (int)doc->params[id].number;
+}
+
+/*
+ * Why the parameter has no effect on what this document shows of a source of this kind, as the
+ * second half of a sentence ("with --similarity cosine"); NULL when it has one. buffer holds it.
+ */
+const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind kind, char *buffer,
+                       size_t size);
+
+#endif

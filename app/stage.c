@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "stage.h"
+
+#include <math.h>
+
+void stage_features_params(const struct doc *doc, nl_features_params *params)
+{
+    *params = (nl_features_params){
+        .kind = (nl_feature_id)param_choice(doc, PARAM_FEATURES),
+        .patch = (size_t)param_number(doc, PARAM_PATCH),
+        .stride = (size_t)param_number(doc, PARAM_STRIDE),
+        .norm = (nl_norm_id)param_choice(doc, PARAM_FEATURE_NORM),
+        .position = param_number(doc, PARAM_POSITION),
+    };
+}
+
+void stage_attention_params(const struct doc *doc, size_t l, nl_attention_params *params)
+{
+    const struct param_value perplexity = doc->params[PARAM_PERPLEXITY];
+    nl_attention_params_init(params);
+    params->similarity = (nl_similarity_id)param_choice(doc, PARAM_SIMILARITY);
+    params->temperature = param_number(doc, PARAM_TEMPERATURE);
+    params->scale = param_choice(doc, PARAM_SCALE) ? 1 / sqrt((double)l) : 1;
+    params->h = param_number(doc, PARAM_H);
+    params->sigma = param_number(doc, PARAM_SIGMA);
+    params->perplexity = perplexity.number;
+    params->perplexity_percent = perplexity.percent;
+    params->perplexity_shared = param_choice(doc, PARAM_PERPLEXITY_PER) == 1;
+    params->self = (nl_self)param_choice(doc, PARAM_SELF);
+}
+
+/* Tables and arrays: the numbers as they are, on a grid, with the row scaling. */
+static nl_status numbers(const struct doc *doc, const struct source *source,
+                         struct stage_features *features, nl_error *error)
+{
+    static const nl_norm_id scaling[] = {NL_NORM_NONE, NL_NORM_ZSCORE, NL_NORM_UNIT};
+    nl_status status;
+    if (source->kind == SOURCE_TABLE) {
+        status = nl_matrix_copy(&features->x, &source->table.values, error);
+    } else {
+        const nl_npy *npy = &source->npy;
+        size_t d = npy->shape[npy->ndim - 1];
+        nl_matrix view = nl_matrix_view(npy->data, npy->count / d, d, d);
+        status = nl_matrix_copy(&features->x, &view, error);
+    }
+    if (status != NL_OK)
+        return status;
+    const bool flat = source->kind == SOURCE_TABLE || source->npy.ndim == 2;
+    features->grid = (nl_grid){.gw = flat ? features->x.rows : source->npy.shape[1],
+                               .gh = flat ? 1 : source->npy.shape[0],
+                               .patch = 1,
+                               .stride = 1};
+    features->grid.width = features->grid.gw;
+    features->grid.height = features->grid.gh;
+    features->constant_columns =
+        nl_normalize(&features->x, scaling[param_choice(doc, PARAM_ROWS)]);
+    return NL_OK;
+}
+
+nl_status stage_features_run(const struct doc *doc, const struct source *source,
+                             const nl_exec *exec, struct stage_features *features, nl_error *error)
+{
+    nl_status status;
+    *features = (struct stage_features){0};
+    if (source->kind == SOURCE_PICTURE) {
+        nl_features_params params;
+        stage_features_params(doc, &params);
+        status = nl_picture_from_bitmap(&source->bitmap, (size_t)param_number(doc, PARAM_MAX_SIDE),
+                                        &features->picture, error);
+        if (status == NL_OK) {
+            features->grid = nl_grid_of(&features->picture, &params);
+            status = nl_features_alloc(&features->picture, &params, exec, &features->x,
+                                       &features->constant_columns, error);
+        }
+    } else {
+        status = numbers(doc, source, features, error);
+    }
+    if (status != NL_OK)
+        stage_features_free(features);
+    return status;
+}
+
+void stage_features_free(struct stage_features *features)
+{
+    nl_picture_free(&features->picture);
+    nl_matrix_free(&features->x);
+    *features = (struct stage_features){0};
+}
+
+static nl_status embed(const struct doc *doc, const nl_matrix *x, const nl_exec *exec,
+                       struct stage_attention *attention, nl_error *error)
+{
+    nl_embedding maps = {0};
+    const nl_embedding_params params = {
+        .kind = (nl_embedding_id)param_choice(doc, PARAM_EMBED),
+        .dim = (size_t)param_number(doc, PARAM_DIM),
+        .seed = (uint64_t)param_number(doc, PARAM_SEED),
+    };
+    nl_status status = nl_embedding_create(&params, x, exec, &maps, error);
+    if (status == NL_OK)
+        status = nl_linear_apply_alloc(&maps.theta, x, exec, &attention->theta, error);
+    if (status == NL_OK)
+        status = nl_linear_apply_alloc(&maps.phi, x, exec, &attention->phi, error);
+    nl_embedding_free(&maps);
+    return status;
+}
+
+nl_status stage_attention_run(const struct doc *doc, const struct stage_features *features,
+                              const nl_exec *exec, struct stage_attention *attention,
+                              nl_error *error)
+{
+    const nl_matrix *queries = &features->x, *keys = &features->x;
+    nl_attention_params params;
+    nl_status status = NL_OK;
+    *attention = (struct stage_attention){0};
+    if (nl_similarities[param_choice(doc, PARAM_SIMILARITY)].embedded) {
+        status = embed(doc, &features->x, exec, attention, error);
+        queries = &attention->theta;
+        keys = &attention->phi;
+    }
+    attention->embedded = queries->cols;
+    stage_attention_params(doc, queries->cols, &params);
+    if (status == NL_OK)
+        status = nl_attention_create(&params, queries, keys, true, exec, &attention->attention,
+                                     error);
+    if (status != NL_OK)
+        stage_attention_free(attention);
+    return status;
+}
+
+void stage_attention_free(struct stage_attention *attention)
+{
+    nl_attention_free(&attention->attention);
+    nl_matrix_free(&attention->theta);
+    nl_matrix_free(&attention->phi);
+    *attention = (struct stage_attention){0};
+}
+
+nl_status stage_values_alloc(const struct stage_features *features, const nl_exec *exec,
+                             nl_matrix *values, nl_error *error)
+{
+    if (features->picture.width > 0)
+        return nl_patches_alloc(&features->picture, &features->grid, exec, values, error);
+    *values = nl_matrix_view(features->x.data, features->x.rows, features->x.cols,
+                             features->x.stride);
+    return NL_OK;
+}
+
+/* Pixels of the original picture for one of the reduced one. */
+static void magnification(const struct stage_features *features, double *fx, double *fy)
+{
+    const nl_picture *picture = &features->picture;
+    *fx = picture->width ? (double)picture->original_width / (double)picture->width : 1;
+    *fy = picture->height ? (double)picture->original_height / (double)picture->height : 1;
+}
+
+nl_status stage_query_row(const struct stage_features *features, enum source_kind kind,
+                          const struct doc_query *query, size_t *row, nl_error *error)
+{
+    const nl_grid *grid = &features->grid;
+    double fx, fy;
+    magnification(features, &fx, &fy);
+    if (query->by_row) {
+        if (query->row >= features->x.rows)
+            return nl_fail(error, NL_INVALID, "the query row:%zu is outside: there are %zu rows",
+                           query->row + 1, features->x.rows);
+        *row = query->row;
+        return NL_OK;
+    }
+    if (kind == SOURCE_TABLE)
+        return nl_fail(error, NL_INVALID,
+                       "a table has no pixels: ask for a row, row:1 to row:%zu", features->x.rows);
+    double width = fx * (double)grid->width, height = fy * (double)grid->height;
+    if (!(query->x >= 0 && query->y >= 0 && query->x < width && query->y < height))
+        return nl_fail(error, NL_INVALID,
+                       "the query %.10g,%.10g is outside: x is 0 to %.10g, y is 0 to %.10g",
+                       query->x, query->y, width - 1, height - 1);
+    size_t gx = (size_t)(query->x / fx / (double)grid->stride);
+    size_t gy = (size_t)(query->y / fy / (double)grid->stride);
+    gx = gx < grid->gw ? gx : grid->gw - 1;
+    gy = gy < grid->gh ? gy : grid->gh - 1;
+    *row = gy * grid->gw + gx;
+    return NL_OK;
+}
+
+void stage_cell_pixel(const struct stage_features *features, size_t row, double *x, double *y)
+{
+    const nl_grid *grid = &features->grid;
+    double fx, fy;
+    magnification(features, &fx, &fy);
+    *x = ((double)(row % grid->gw) + 0.5) * (double)grid->stride * fx;
+    *y = ((double)(row / grid->gw) + 0.5) * (double)grid->stride * fy;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a document and its source to the engine's objects, stage by stage: features, embedding and
+ * attention, dissimilarity. Verbs and the window's worker run the same stages.
+ */
+#ifndef NONLOCAL_APP_STAGE_H
+#define NONLOCAL_APP_STAGE_H
+
+#include "doc.h"
+#include "nonlocal/attention.h"
+#include "nonlocal/dissim.h"
+#include "nonlocal/embed.h"
+#include "nonlocal/features.h"
+#include "source.h"
+
+struct stage_features {
+    nl_picture picture; /* reduced; pictures only */
+    nl_matrix x;        /* n × d */
+    nl_grid grid;       /* a table is a grid of height 1 */
+    size_t constant_columns;
+};
+
+struct stage_attention {
+    nl_matrix theta, phi; /* embedded similarities only */
+    nl_attention *attention;
+    size_t embedded; /* l, or d where x itself is used */
+};
+
+/* On failure everything is freed. */
+nl_status stage_features_run(const struct doc *doc, const struct source *source,
+                             const nl_exec *exec, struct stage_features *features,
+                             nl_error *error);
+void stage_features_free(struct stage_features *features);
+
+/* features must outlive it. */
+nl_status stage_attention_run(const struct doc *doc, const struct stage_features *features,
+                              const nl_exec *exec, struct stage_attention *attention,
+                              nl_error *error);
+void stage_attention_free(struct stage_attention *attention);
+
+/* The values v_j: RGB patches of a picture (allocated), x itself otherwise (a view of it). */
+nl_status stage_values_alloc(const struct stage_features *features, const nl_exec *exec,
+                             nl_matrix *values, nl_error *error);
+
+/* The row (from 0) that a query means; NL_INVALID, naming the extent, when it lies outside. */
+nl_status stage_query_row(const struct stage_features *features, enum source_kind kind,
+                          const struct doc_query *query, size_t *row, nl_error *error);
+
+/* Centre of a cell in pixels of the upright original picture. */
+void stage_cell_pixel(const struct stage_features *features, size_t row, double *x, double *y);
+
+/* The engine's parameters that the document asks for, with l embedded features. */
+void stage_attention_params(const struct doc *doc, size_t l, nl_attention_params *params);
+void stage_features_params(const struct doc *doc, nl_features_params *params);
+
+#endif

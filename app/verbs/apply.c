@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../canvas.h"
+#include "../file.h"
+#include "../stage.h"
+#include "output.h"
+#include "verb.h"
+
+struct work {
+    struct verb_exec exec;
+    struct source source;
+    struct stage_features features;
+    struct stage_attention attention;
+    nl_matrix values, y;
+    nl_picture answer; /* pictures only */
+};
+
+static void work_free(struct work *work)
+{
+    nl_picture_free(&work->answer);
+    nl_matrix_free(&work->y);
+    nl_matrix_free(&work->values);
+    stage_attention_free(&work->attention);
+    stage_features_free(&work->features);
+    source_free(&work->source);
+    verb_exec_free(&work->exec);
+}
+
+static nl_status compute(const struct args *args, struct work *work, nl_error *error)
+{
+    const nl_exec *exec = &work->exec.exec;
+    nl_status status =
+        stage_features_run(&args->doc, &work->source, exec, &work->features, error);
+    if (status == NL_OK)
+        status = stage_attention_run(&args->doc, &work->features, exec, &work->attention, error);
+    if (status == NL_OK)
+        status = stage_values_alloc(&work->features, exec, &work->values, error);
+    if (status == NL_OK)
+        status = nl_matrix_alloc(&work->y, work->features.x.rows, work->values.cols, error);
+    if (status == NL_OK)
+        status = nl_attention_apply(work->attention.attention, &work->values, exec, &work->y,
+                                    error);
+    return status;
+}
+
+static void add(nl_matrix *y, const nl_matrix *x)
+{
+    for (size_t i = 0; i < y->rows; i++)
+        for (size_t k = 0; k < y->cols; k++)
+            nl_row(y, i)[k] += nl_row(x, i)[k];
+}
+
+/* Bytes from [0, 1]; returns how many numbers lay outside. */
+static size_t to_bytes(const nl_matrix *rgb, uint8_t *bytes)
+{
+    size_t outside = 0;
+    for (size_t y = 0; y < rgb->rows; y++) {
+        for (size_t k = 0; k < rgb->cols; k++) {
+            float v = nl_row(rgb, y)[k];
+            outside += v < 0 || v > 1;
+            v = v < 0 ? 0 : v > 1 ? 1 : v;
+            bytes[y * rgb->cols + k] = (uint8_t)(v * 255 + 0.5f);
+        }
+    }
+    return outside;
+}
+
+static nl_status write_picture(const char *path, const nl_picture *picture, nl_error *error)
+{
+    uint8_t *bytes = malloc(picture->width * picture->height * 3);
+    if (!bytes)
+        return nl_fail(error, NL_NOMEM, "no memory to write %s", path);
+    size_t outside = to_bytes(&picture->rgb, bytes);
+    nl_status status =
+        png_write(path, bytes, (int)picture->width, (int)picture->height, error);
+    free(bytes);
+    if (status == NL_OK && outside > 0)
+        verb_note("%zu of %zu channel values lie outside 0 to 1 and were cut off; .npy keeps them",
+                  outside, picture->width * picture->height * 3);
+    return status;
+}
+
+static nl_status write_answer(const struct args *args, struct work *work, nl_error *error)
+{
+    const nl_grid *grid = &work->features.grid;
+    if (work->source.kind != SOURCE_PICTURE) {
+        const size_t shape[3] = {grid->gh, grid->gw, work->y.cols};
+        if (args->residual)
+            add(&work->y, &work->features.x);
+        return npy_write(args->output, &work->y, shape, grid->gh > 1 ? 3 : 2, error);
+    }
+    size_t uncovered;
+    nl_status status = nl_patches_assemble(&work->features.picture, grid, &work->y, &work->answer,
+                                           &uncovered, error);
+    if (status != NL_OK)
+        return status;
+    if (args->residual)
+        add(&work->answer.rgb, &work->features.picture.rgb);
+    if (uncovered > 0)
+        verb_note("%zu pixels lie under no patch (the stride is larger) and keep their colour",
+                  uncovered);
+    if (file_has_extension(args->output, ".png"))
+        return write_picture(args->output, &work->answer, error);
+    const size_t shape[3] = {work->answer.height, work->answer.width, 3};
+    return npy_write(args->output, &work->answer.rgb, shape, 3, error);
+}
+
+static nl_status check_output(const struct args *args, enum source_kind kind, nl_error *error)
+{
+    const char *out = args->output;
+    if (!out)
+        return nl_fail(error, NL_INVALID, "no output; add -o OUT.png or -o OUT.npy");
+    if (file_has_extension(out, ".npy"))
+        return NL_OK;
+    if (!file_has_extension(out, ".png"))
+        return nl_fail(error, NL_INVALID, "-o %s: the ending must be .png or .npy", out);
+    if (kind == SOURCE_TABLE || kind == SOURCE_ARRAY)
+        return nl_fail(error, NL_INVALID, "-o %s: the answer is no picture; write .npy", out);
+    return NL_OK;
+}
+
+int verb_apply(const struct args *args)
+{
+    struct work work = {0};
+    nl_error error = {0};
+    char note[200];
+    if (check_output(args, SOURCE_NONE, &error) != NL_OK) {
+        fprintf(stderr, "nonlocal apply: %s\n", error.message);
+        return EXIT_BAD_USAGE;
+    }
+    nl_status status = verb_exec_create(&args->doc, &work.exec, &error);
+    if (status == NL_OK)
+        status = source_load(args->doc.source, &args->csv, &work.source, &error);
+    if (status == NL_OK)
+        status = verb_check_idle(args, work.source.kind, &error);
+    if (status == NL_OK)
+        status = check_output(args, work.source.kind, &error);
+    if (status == NL_OK)
+        status = compute(args, &work, &error);
+    if (status == NL_OK)
+        status = write_answer(args, &work, &error);
+    if (status == NL_OK) {
+        printf("%s: n = %zu, d = %zu, values of %zu numbers, written to %s\n", work.source.name,
+               work.features.x.rows, work.features.x.cols, work.values.cols, args->output);
+        if (*source_note(&work.source, note, sizeof note))
+            verb_note("%s", note);
+    }
+    work_free(&work);
+    return status == NL_OK ? 0 : verb_fail(&error);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "args.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options that are not parameters of the document. */
+struct option {
+    const char *name;
+    const char *metavar; /* NULL: a switch */
+    const char *help;
+    unsigned verbs;
+    nl_status (*read)(struct args *args, const char *text, nl_error *error);
+};
+
+static nl_status read_output(struct args *args, const char *text, nl_error *error)
+{
+    args->output = text;
+    return *text ? NL_OK : nl_fail(error, NL_INVALID, "-o: the file name is empty");
+}
+
+static nl_status read_order_out(struct args *args, const char *text, nl_error *error)
+{
+    args->order_out = text;
+    return *text ? NL_OK : nl_fail(error, NL_INVALID, "--order-out: the file name is empty");
+}
+
+static nl_status read_residual(struct args *args, const char *text, nl_error *error)
+{
+    (void)text;
+    (void)error;
+    args->residual = true;
+    return NL_OK;
+}
+
+static nl_status read_query(struct args *args, const char *text, nl_error *error)
+{
+    struct doc *doc = &args->doc;
+    struct doc_query query = {0};
+    char *end = NULL;
+    bool ok;
+    if (doc->query_count == DOC_QUERIES)
+        return nl_fail(error, NL_INVALID, "--query: at most %d queries at a time", DOC_QUERIES);
+    if (strncmp(text, "row:", 4) == 0) {
+        unsigned long row = strtoul(text + 4, &end, 10);
+        ok = text[4] >= '0' && text[4] <= '9' && !*end && row >= 1;
+        query = (struct doc_query){.by_row = true, .row = row - 1};
+    } else {
+        query.x = strtod(text, &end);
+        ok = end != text && *end == ',';
+        const char *second = ok ? end + 1 : text;
+        query.y = strtod(second, &end);
+        ok = ok && end != second && !*end && isfinite(query.x) && isfinite(query.y);
+    }
+    if (!ok)
+        return nl_fail(error, NL_INVALID,
+                       "--query: '%.60s' is neither X,Y in pixels nor row:N counted from 1", text);
+    doc->queries[doc->query_count++] = query;
+    return NL_OK;
+}
+
+static nl_status read_label(struct args *args, const char *text, nl_error *error)
+{
+    (void)error;
+    args->csv.label = text;
+    args->csv_given = true;
+    return NL_OK;
+}
+
+static nl_status read_columns(struct args *args, const char *text, nl_error *error)
+{
+    (void)error;
+    args->csv.columns = text;
+    args->csv_given = true;
+    return NL_OK;
+}
+
+static nl_status read_missing(struct args *args, const char *text, nl_error *error)
+{
+    args->csv_given = true;
+    if (strcmp(text, "drop") == 0)
+        args->csv.missing = NL_MISSING_DROP;
+    else if (strcmp(text, "mean") == 0)
+        args->csv.missing = NL_MISSING_MEAN;
+    else
+        return nl_fail(error, NL_INVALID, "--missing: '%.60s' is not one of drop, mean", text);
+    return NL_OK;
+}
+
+enum { TABLES = VERB_ATTEND | VERB_APPLY | VERB_DISSIM };
+
+static const struct option options[] = {
+    {"-o", "OUT", "File to write; its ending says how.", TABLES, read_output},
+    {"--query", "X,Y|row:N",
+     "A pixel of the upright picture, or a row counted from 1; may be repeated.", VERB_ATTEND,
+     read_query},
+    {"--residual", NULL, "Adds the input: Z = X + Y instead of Y.", VERB_APPLY, read_residual},
+    {"--label", "COLUMN", "Column of a table that holds the class; '' for none.", TABLES,
+     read_label},
+    {"--columns", "A,B", "Columns of a table to use, by name.", TABLES, read_columns},
+    {"--missing", "drop|mean", "What to do about missing cells; without it they are an error.",
+     TABLES, read_missing},
+    {"--order-out", "P.csv", "Writes the order as position,row[,label].", VERB_DISSIM,
+     read_order_out},
+};
+
+static const struct option *find_option(const struct verb *verb, const char *name)
+{
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if ((options[i].verbs & verb->bit) && strcmp(options[i].name, name) == 0)
+            return &options[i];
+    return NULL;
+}
+
+static nl_status read_param(const struct verb *verb, const char *name, const char *value,
+                            struct args *args, nl_error *error)
+{
+    enum param_id id = strncmp(name, "--", 2) == 0 ? param_find(name + 2) : PARAM_COUNT;
+    struct param_value parsed;
+    if (id == PARAM_COUNT || !(param_table[id].verbs & verb->bit))
+        return nl_fail(error, NL_INVALID, "unknown option '%.60s'; see nonlocal %s --help", name,
+                       verb->name);
+    if (!value)
+        return nl_fail(error, NL_INVALID, "%s needs a value", name);
+    nl_status status = param_parse(id, value, &parsed, error);
+    if (status == NL_OK)
+        param_set(&args->doc, id, parsed);
+    return status;
+}
+
+/* One option at argv[*at], as "--name value" or "--name=value". */
+static nl_status read_option(const struct verb *verb, int argc, char **argv, int *at,
+                             struct args *args, nl_error *error)
+{
+    char name[64];
+    const char *equals = argv[*at][1] == '-' ? strchr(argv[*at], '=') : NULL;
+    size_t length = equals ? (size_t)(equals - argv[*at]) : strlen(argv[*at]);
+    snprintf(name, sizeof name, "%.*s", (int)(length < 63 ? length : 63), argv[*at]);
+    const struct option *option = find_option(verb, name);
+    if (option && !option->metavar) {
+        if (equals)
+            return nl_fail(error, NL_INVALID, "%s takes no value", name);
+        return option->read(args, NULL, error);
+    }
+    const char *value = equals ? equals + 1 : *at + 1 < argc ? argv[*at + 1] : NULL;
+    if (!option) {
+        nl_status status = read_param(verb, name, value, args, error);
+        *at += !equals;
+        return status;
+    }
+    if (!value)
+        return nl_fail(error, NL_INVALID, "%s needs a value: %s", name, option->metavar);
+    *at += !equals;
+    return option->read(args, value, error);
+}
+
+nl_status args_parse(const struct verb *verb, int argc, char **argv, struct args *args, bool *help,
+                     nl_error *error)
+{
+    bool only_files = false;
+    *args = (struct args){0};
+    doc_init(&args->doc);
+    nl_csv_params_init(&args->csv);
+    *help = false;
+    for (int i = 1; i < argc; i++)
+        *help = *help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+    for (int i = 1; i < argc && !*help; i++) {
+        nl_status status = NL_OK;
+        if (!only_files && strcmp(argv[i], "--") == 0)
+            only_files = true;
+        else if (!only_files && argv[i][0] == '-' && argv[i][1])
+            status = read_option(verb, argc, argv, &i, args, error);
+        else if (!verb->needs_file)
+            status = nl_fail(error, NL_INVALID, "'%.100s' is one argument too many", argv[i]);
+        else if (args->doc.source[0])
+            status = nl_fail(error, NL_INVALID, "one file at a time: '%.100s' is a second one",
+                             argv[i]);
+        else if (strlen(argv[i]) >= sizeof args->doc.source || !*argv[i])
+            status = nl_fail(error, NL_INVALID, "the file's name is empty or too long");
+        else
+            snprintf(args->doc.source, sizeof args->doc.source, "%s", argv[i]);
+        if (status != NL_OK)
+            return status;
+    }
+    if (!*help && verb->needs_file && !args->doc.source[0])
+        return nl_fail(error, NL_INVALID, "no file given; use: nonlocal %s %s", verb->name,
+                       verb->synopsis);
+    return NL_OK;
+}
+
+static void print_param(enum param_id id)
+{
+    const struct param_spec *spec = &param_table[id];
+    char value[64];
+    printf("  --%s", spec->key);
+    if (spec->type == PARAM_CHOICE)
+        for (int i = 0; spec->choice_name(i); i++)
+            printf("%c%s", i ? '|' : ' ', spec->choice_name(i));
+    else
+        printf(" %s", spec->type == PARAM_INT ? "N" : spec->type == PARAM_AMOUNT ? "X|X%" : "X");
+    printf("\n      %s", spec->help);
+    if (id != PARAM_DIM && id != PARAM_TEMPERATURE)
+        printf(" Default %s.", param_format(id, spec->fallback, value, sizeof value));
+    printf("\n");
+}
+
+void args_help(const struct verb *verb)
+{
+    printf("usage: nonlocal %s %s\n\n%s\n\noptions:\n", verb->name, verb->synopsis, verb->summary);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].verbs & verb->bit)
+            printf("  %s%s%s\n      %s\n", options[i].name, options[i].metavar ? " " : "",
+                   options[i].metavar ? options[i].metavar : "", options[i].help);
+    for (int id = 0; id < PARAM_COUNT; id++)
+        if (param_table[id].verbs & verb->bit)
+            print_param((enum param_id)id);
+}

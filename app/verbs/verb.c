@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "verb.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "args.h"
+
+const struct verb verbs[] = {
+    {"attend", "FILE --query X,Y [--query ...] [-o OUT.npy|.csv|.png] [options]",
+     "What a point reads: the weights of one query over all keys.", VERB_ATTEND, true, verb_attend},
+    {"apply", "FILE [--residual] -o OUT.png|.npy [options]",
+     "The answer y (or Z = X + Y) at every position.", VERB_APPLY, true, verb_apply},
+    {"dissim", "FILE [-o D.npy|.csv|.png] [--order-out P.csv] [options]",
+     "The dissimilarity matrix of the rows, its order and its quality.", VERB_DISSIM, true,
+     verb_dissim},
+    {"info", "[options]", "What this program is made of and which instruction sets it can use.",
+     VERB_INFO, false, verb_info},
+    {0},
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static bool poll_interrupt(void *user)
+{
+    (void)user;
+    return interrupted != 0;
+}
+
+nl_status verb_exec_create(const struct doc *doc, struct verb_exec *exec, nl_error *error)
+{
+    struct sigaction action = {.sa_handler = on_interrupt};
+    *exec = (struct verb_exec){0};
+    exec->exec.kernels = nl_kernels_get((nl_cpu)param_choice(doc, PARAM_CPU), error);
+    if (!exec->exec.kernels)
+        return NL_UNSUPPORTED;
+    nl_status status =
+        nl_pool_create((size_t)param_number(doc, PARAM_THREADS), &exec->pool, error);
+    exec->exec.pool = exec->pool;
+    exec->exec.cancelled = poll_interrupt;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return status;
+}
+
+void verb_exec_free(struct verb_exec *exec)
+{
+    nl_pool_free(&exec->pool);
+}
+
+int verb_fail(const nl_error *error)
+{
+    if (error->status == NL_CANCELLED) {
+        fprintf(stderr, "nonlocal: interrupted, nothing was written\n");
+        return EXIT_INTERRUPTED;
+    }
+    fprintf(stderr, "nonlocal: %s\n", error->message);
+    return error->status == NL_NOMEM || error->status == NL_LIMIT ? EXIT_NO_MEMORY : EXIT_BAD_INPUT;
+}
+
+void verb_note(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "note: ");
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n");
+    va_end(arguments);
+}
+
+nl_status verb_check_idle(const struct args *args, enum source_kind kind, nl_error *error)
+{
+    char reason[120];
+    for (int id = 0; id < PARAM_COUNT; id++) {
+        if (!args->doc.params[id].given)
+            continue;
+        const char *why = param_idle(&args->doc, (enum param_id)id, kind, reason, sizeof reason);
+        if (why)
+            return nl_fail(error, NL_INVALID, "--%s has no effect %s; leave it out",
+                           param_table[id].key, why);
+    }
+    if (args->csv_given && kind != SOURCE_TABLE && kind != SOURCE_NONE)
+        return nl_fail(error, NL_INVALID,
+                       "--label, --columns and --missing are for tables; leave them out");
+    return NL_OK;
+}
+
+static void print_usage(FILE *out)
+{
+    fprintf(out, "usage: nonlocal VERB ...\n\n");
+    for (const struct verb *verb = verbs; verb->name; verb++)
+        fprintf(out, "  %-8s %s\n", verb->name, verb->summary);
+    fprintf(out, "\nnonlocal VERB --help lists a verb's options; nonlocal --version.\n"
+                 "FILE is a picture, a table (.csv), an array (.npy), or built in: @sample, @iris.\n");
+}
+
+static int run_verb(const struct verb *verb, int argc, char **argv)
+{
+    struct args args;
+    nl_error error = {0};
+    bool help;
+    nl_status status = args_parse(verb, argc, argv, &args, &help, &error);
+    if (status == NL_OK && help) {
+        args_help(verb);
+        return 0;
+    }
+    if (status == NL_OK)
+        status = verb_check_idle(&args, SOURCE_NONE, &error);
+    if (status != NL_OK) {
+        fprintf(stderr, "nonlocal %s: %s\n", verb->name, error.message);
+        return EXIT_BAD_USAGE;
+    }
+    int exit_status = verb->run(&args);
+    if (fflush(stdout) != 0 && exit_status == 0) {
+        fprintf(stderr, "nonlocal: cannot write to standard output\n");
+        return EXIT_BAD_INPUT;
+    }
+    return exit_status;
+}
+
+int verb_main(int argc, char **argv)
+{
+    const char *name = argc > 0 ? argv[0] : "";
+    if (strcmp(name, "--version") == 0) {
+        printf("nonlocal %s\n", nl_version());
+        return 0;
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        print_usage(stdout);
+        return 0;
+    }
+    for (const struct verb *verb = verbs; verb->name; verb++)
+        if (strcmp(verb->name, name) == 0)
+            return run_verb(verb, argc, argv);
+    if (argc > 0)
+        fprintf(stderr, "nonlocal: unknown verb '%.60s'; nonlocal --help lists the verbs\n", name);
+    else
+        print_usage(stderr);
+    return EXIT_BAD_USAGE;
+}
