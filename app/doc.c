@@ -5,13 +5,12 @@
 
 #include "nonlocal/attention.h"
 #include "nonlocal/embed.h"
-#include "nonlocal/features.h"
+#include "nonlocal/system.h"
 
-void doc_init(struct doc *doc)
+static void default_number(struct doc *doc, enum param_id id, double number)
 {
-    *doc = (struct doc){0};
-    for (int id = 0; id < PARAM_COUNT; id++)
-        doc->params[id] = param_table[id].fallback;
+    if (!doc->params[id].given)
+        doc->params[id] = (struct param_value){.number = number};
 }
 
 /*
@@ -21,9 +20,15 @@ void doc_init(struct doc *doc)
 static void derive_defaults(struct doc *doc)
 {
     struct param_value *params = doc->params;
+    const nl_system *system = &nl_systems[param_choice(doc, PARAM_SYSTEM)];
+    default_number(doc, PARAM_SIMILARITY, system->similarity);
+    default_number(doc, PARAM_SCALE, system->scale_sqrt);
+    default_number(doc, PARAM_SELF, system->self);
+    default_number(doc, PARAM_FEATURES, system->features);
+    default_number(doc, PARAM_PATCH, (double)system->patch);
+    default_number(doc, PARAM_STRIDE, (double)system->stride);
     const int similarity = param_choice(doc, PARAM_SIMILARITY);
-    if (!params[PARAM_TEMPERATURE].given)
-        params[PARAM_TEMPERATURE].number = nl_similarities[similarity].temperature;
+    default_number(doc, PARAM_TEMPERATURE, nl_similarities[similarity].temperature);
     if (!params[PARAM_PERPLEXITY].given) {
         bool width_given = similarity == NL_EUCLIDEAN ? params[PARAM_H].given
                                                       : params[PARAM_TEMPERATURE].given;
@@ -31,6 +36,14 @@ static void derive_defaults(struct doc *doc)
         if (width_given)
             params[PARAM_PERPLEXITY] = (struct param_value){0};
     }
+}
+
+void doc_init(struct doc *doc)
+{
+    *doc = (struct doc){0};
+    for (int id = 0; id < PARAM_COUNT; id++)
+        doc->params[id] = param_table[id].fallback;
+    derive_defaults(doc);
 }
 
 void param_set(struct doc *doc, enum param_id id, struct param_value value)
@@ -79,6 +92,9 @@ const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind
     case PARAM_SIGMA:
         return similarity == NL_EUCLIDEAN ? NULL : idle_with(PARAM_SIMILARITY, doc, buffer, size);
     case PARAM_SCALE:
+        if (nl_similarities[similarity].embedded && param_number(doc, PARAM_PERPLEXITY) > 0)
+            return idle_with(PARAM_PERPLEXITY, doc, buffer, size);
+        /* fall through */
     case PARAM_EMBED:
         return nl_similarities[similarity].embedded ? NULL
                                                     : idle_with(PARAM_SIMILARITY, doc, buffer, size);
@@ -106,4 +122,13 @@ const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind
     default:
         return NULL;
     }
+}
+
+void doc_switch_system(struct doc *doc, int system)
+{
+    static const enum param_id owned[] = {PARAM_SIMILARITY, PARAM_SCALE, PARAM_SELF,
+                                          PARAM_FEATURES,   PARAM_PATCH, PARAM_STRIDE};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        doc->params[owned[i]].given = false;
+    param_set(doc, PARAM_SYSTEM, (struct param_value){.number = system});
 }

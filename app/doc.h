@@ -24,6 +24,7 @@ struct doc_query {
 struct doc {
     struct param_value params[PARAM_COUNT];
     char source[DOC_PATH]; /* a file or a built-in such as @sample; "" = none */
+    uint64_t source_key;   /* one for each time something was opened; 0 = nothing yet */
     struct doc_query queries[DOC_QUERIES];
     int query_count;
 };
@@ -35,6 +36,12 @@ void doc_init(struct doc *doc);
 void param_set(struct doc *doc, enum param_id id, struct param_value value);
 /* Back to the default. */
 void param_reset(struct doc *doc, enum param_id id);
+
+/*
+ * A person chose another system: its own similarity, scale, self rule, features, patch and stride
+ * come back, even where others had been chosen.
+ */
+void doc_switch_system(struct doc *doc, int system);
 
 static inline double param_number(const struct doc *doc, enum param_id id)
 {

@@ -7,7 +7,7 @@
 
 #include "canvas.h"
 #include "colormap.h"
-#include "ui/draw.h"
+#include "overlay.h"
 
 enum {
     MARGIN = 16,
@@ -22,19 +22,6 @@ enum {
 
 static const uint32_t paper = 0xffffff, ink = 0x1b2430, muted = 0x5b6675;
 static const double dimmed = 0.45, saturation = 0.6; /* of the picture under the weights */
-
-double overlay_position(int scale, double weight, double largest)
-{
-    const double decades = 4; /* that the logarithm shows */
-    double share = largest > 0 ? weight / largest : 0;
-    if (share <= 0)
-        return 0;
-    if (scale == DRAW_SCALE_SQRT)
-        return sqrt(share);
-    if (scale == DRAW_SCALE_LOG)
-        return fmax(1 + log10(share) / decades, 0);
-    return share;
-}
 
 /* The bar with its largest, middle and smallest number; values[] from the bottom up. */
 static nl_status paint_bar(struct canvas *canvas, int x, int y, int height, int map,
@@ -58,16 +45,6 @@ static nl_status paint_bar(struct canvas *canvas, int x, int y, int height, int 
     return status;
 }
 
-/* Where the query's cell is at `position` on the bar. */
-static double bar_value(int scale, double position, double largest)
-{
-    if (scale == DRAW_SCALE_SQRT)
-        return position * position * largest;
-    if (scale == DRAW_SCALE_LOG)
-        return largest * pow(10, 4 * (position - 1));
-    return position * largest;
-}
-
 struct panel {
     int x, y, w, h; /* of the picture in the figure */
 };
@@ -87,7 +64,7 @@ static void paint_heat(struct canvas *canvas, struct panel panel, const nl_pictu
             const float *rgb =
                 nl_row(&shown->rgb, py) + 3 * ((size_t)x * shown->width / (size_t)panel.w);
             size_t gx = (size_t)x * grid->width / (size_t)panel.w / grid->stride;
-            double position = overlay_position(param_choice(doc, PARAM_OVERLAY),
+            double position = overlay_position((enum draw_scale)param_choice(doc, PARAM_OVERLAY),
                                                (double)weights[gy * grid->gw + gx], largest);
             double grey = 0.299 * (double)rgb[0] + 0.587 * (double)rgb[1] + 0.114 * (double)rgb[2];
             double alpha = position * opacity;
@@ -128,7 +105,7 @@ nl_status figure_attend(const char *path, const struct doc *doc, const struct so
     panel.h = (int)fmax(floor(h * zoom + 0.5), 1);
     const int bar_height = panel.h < 60 ? 60 : panel.h;
     const int step = panel.w + GAP + BAR_WIDTH + LABEL_WIDTH;
-    const int scale = param_choice(doc, PARAM_OVERLAY);
+    const enum draw_scale scale = (enum draw_scale)param_choice(doc, PARAM_OVERLAY);
     nl_status status = canvas_create(&canvas, MARGIN + (int)weights->rows * step + MARGIN / 2,
                                      panel.y + bar_height + MARGIN, paper, error);
     if (status == NL_OK)
@@ -144,7 +121,7 @@ nl_status figure_attend(const char *path, const struct doc *doc, const struct so
         mark_query(&canvas, panel, features, rows[q]);
         double values[3];
         for (int i = 0; i < 3; i++)
-            values[i] = bar_value(scale, i / 2.0, largest);
+            values[i] = overlay_weight(scale, i / 2.0, largest);
         snprintf(title, sizeof title, "query %zu · cell (%zu, %zu) · weight, %s", q + 1,
                  rows[q] % features->grid.gw, rows[q] / features->grid.gw, similarity->label);
         status = canvas_text(&canvas, panel.x, MARGIN + TEXT, TEXT, ALIGN_LEFT, muted, title, error);

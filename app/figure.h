@@ -18,7 +18,4 @@ nl_status figure_attend(const char *path, const struct doc *doc, const struct so
 nl_status figure_matrix(const char *path, const nl_matrix *matrix, const size_t *order,
                         const char *title, nl_error *error);
 
-/* How a weight becomes the position on the colour map, 0..1; the same rule as the window's. */
-double overlay_position(int scale, double weight, double largest);
-
 #endif

@@ -10,7 +10,7 @@
 #include "nonlocal/attention.h"
 #include "nonlocal/dissim.h"
 #include "nonlocal/embed.h"
-#include "nonlocal/features.h"
+#include "nonlocal/system.h"
 #include "tr.h"
 #include "ui/draw.h"
 
@@ -65,6 +65,7 @@ static const struct named overlay_scales[] = {
     {NULL, NULL},
 };
 
+CHOICES(system, nl_systems)
 CHOICES(similarity, nl_similarities)
 CHOICES(scope, perplexity_scopes)
 CHOICES(scale, scales)
@@ -102,6 +103,10 @@ enum {
 #define CHOOSE(prefix) .type = PARAM_CHOICE, .choice_name = prefix##_name, .choice_label = prefix##_label
 
 const struct param_spec param_table[PARAM_COUNT] = {
+    [PARAM_SYSTEM] = {"system", TR_N("System"), "", CHOOSE(system),
+                      .fallback = {.number = NL_SYSTEM_NONLOCAL}, .verbs = ATTENTION,
+                      .help = TR_N("Where the defaults of similarity, scale, self weight, features, "
+                                   "patch and stride come from.")},
     [PARAM_SIMILARITY] = {"similarity", TR_N("Similarity"), "", CHOOSE(similarity),
                           .fallback = {.number = NL_EUCLIDEAN}, .verbs = ATTENTION,
                           .help = TR_N("How alike a query and a key are: s(i, j), before "

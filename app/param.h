@@ -9,6 +9,7 @@
 #include "nonlocal/base.h"
 
 enum param_id {
+    PARAM_SYSTEM,
     PARAM_SIMILARITY,
     PARAM_PERPLEXITY,
     PARAM_PERPLEXITY_PER,

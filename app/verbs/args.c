@@ -89,13 +89,70 @@ static nl_status read_missing(struct args *args, const char *text, nl_error *err
     return NL_OK;
 }
 
-enum { TABLES = VERB_ATTEND | VERB_APPLY | VERB_DISSIM };
+/* Index of text among NULL-ended names, or -1 with an error. */
+static int one_of(const char *option, const char *text, const char *const *names, nl_error *error)
+{
+    char list[120] = "";
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(names[i], text) == 0)
+            return i;
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+    }
+    nl_fail(error, NL_INVALID, "%s: '%.60s' is not one of %s", option, text, list);
+    return -1;
+}
+
+static nl_status read_size(struct args *args, const char *text, nl_error *error)
+{
+    char *end = NULL;
+    long width = strtol(text, &end, 10), height = 0;
+    if (end != text && *end == 'x')
+        height = strtol(end + 1, &end, 10);
+    if (*end || width < 64 || height < 64 || width > 8192 || height > 8192)
+        return nl_fail(error, NL_INVALID,
+                       "--size: '%.60s' is not WIDTHxHEIGHT with sides of 64 to 8192 pixels", text);
+    args->width = (int)width;
+    args->height = (int)height;
+    return NL_OK;
+}
+
+static nl_status read_view(struct args *args, const char *text, nl_error *error)
+{
+    static const char *const names[] = {"window", "heatmap", "matrix", NULL};
+    args->view = one_of("--view", text, names, error);
+    return args->view >= 0 ? NL_OK : NL_INVALID;
+}
+
+static nl_status read_theme(struct args *args, const char *text, nl_error *error)
+{
+    static const char *const names[] = {"dark", "light", NULL};
+    args->theme = one_of("--theme", text, names, error);
+    return args->theme >= 0 ? NL_OK : NL_INVALID;
+}
+
+static nl_status read_ui_scale(struct args *args, const char *text, nl_error *error)
+{
+    char *end = NULL;
+    args->ui_scale = strtod(text, &end);
+    if (end == text || *end || !(args->ui_scale >= 0.5 && args->ui_scale <= 4))
+        return nl_fail(error, NL_INVALID, "--ui-scale: '%.60s' is not a number from 0.5 to 4", text);
+    return NL_OK;
+}
+
+static nl_status read_font(struct args *args, const char *text, nl_error *error)
+{
+    args->font = text;
+    return *text ? NL_OK : nl_fail(error, NL_INVALID, "--font: the name is empty");
+}
+
+enum { TABLES = VERB_ATTEND | VERB_APPLY | VERB_DISSIM, SCREEN = VERB_WINDOW | VERB_RENDER };
 
 static const struct option options[] = {
-    {"-o", "OUT", "File to write; its ending says how.", TABLES, read_output},
+    {"-o", "OUT", "File to write; its ending says how.", TABLES | VERB_RENDER, read_output},
     {"--query", "X,Y|row:N",
-     "A pixel of the upright picture, or a row counted from 1; may be repeated.", VERB_ATTEND,
-     read_query},
+     "A pixel of the upright picture, or a row counted from 1; may be repeated.",
+     VERB_ATTEND | VERB_WINDOW | VERB_RENDER, read_query},
     {"--residual", NULL, "Adds the input: Z = X + Y instead of Y.", VERB_APPLY, read_residual},
     {"--label", "COLUMN", "Column of a table that holds the class; '' for none.", TABLES,
      read_label},
@@ -104,6 +161,12 @@ static const struct option options[] = {
      TABLES, read_missing},
     {"--order-out", "P.csv", "Writes the order as position,row[,label].", VERB_DISSIM,
      read_order_out},
+    {"--size", "WxH", "Size in pixels; default 1366x768.", SCREEN, read_size},
+    {"--view", "window|heatmap|matrix", "What the picture shows.", VERB_RENDER, read_view},
+    {"--theme", "dark|light", "Colours of the window.", SCREEN, read_theme},
+    {"--ui-scale", "X", "Size of everything, 0.5 to 4; default is the system's.", SCREEN,
+     read_ui_scale},
+    {"--font", "NAME", "Font family or file that comes before the usual ones.", SCREEN, read_font},
 };
 
 static const struct option *find_option(const struct verb *verb, const char *name)
@@ -172,7 +235,7 @@ nl_status args_parse(const struct verb *verb, int argc, char **argv, struct args
             only_files = true;
         else if (!only_files && argv[i][0] == '-' && argv[i][1])
             status = read_option(verb, argc, argv, &i, args, error);
-        else if (!verb->needs_file)
+        else if (!verb->needs_file && !verb->optional_file)
             status = nl_fail(error, NL_INVALID, "'%.100s' is one argument too many", argv[i]);
         else if (args->doc.source[0])
             status = nl_fail(error, NL_INVALID, "one file at a time: '%.100s' is a second one",

@@ -100,6 +100,26 @@ static void print_query(const struct args *args, const struct work *work, size_t
     print_notes(figures->notes);
 }
 
+/* A table's rows are asked for as its file counts them, also where some were left out. */
+static nl_status find_row(const struct source *source, struct doc_query *query, nl_error *error)
+{
+    const nl_table *table = &source->table;
+    if (source->kind != SOURCE_TABLE || !query->by_row)
+        return NL_OK;
+    for (size_t i = 0; i < table->values.rows; i++) {
+        if (table->row_numbers[i] == query->row + 1) {
+            query->row = i;
+            return NL_OK;
+        }
+    }
+    if (query->row < table->rows_read)
+        return nl_fail(error, NL_INVALID,
+                       "the query row:%zu was left out: cells are missing in it; ask for another",
+                       query->row + 1);
+    return nl_fail(error, NL_INVALID, "the query row:%zu is outside: there are %zu rows",
+                   query->row + 1, table->rows_read);
+}
+
 static nl_status prepare(const struct args *args, struct work *work, nl_error *error)
 {
     const struct doc *doc = &args->doc;
@@ -110,9 +130,13 @@ static nl_status prepare(const struct args *args, struct work *work, nl_error *e
         status = verb_check_idle(args, work->source.kind, error);
     if (status == NL_OK)
         status = stage_features_run(doc, &work->source, &work->exec.exec, &work->features, error);
-    for (int q = 0; status == NL_OK && q < doc->query_count; q++)
-        status = stage_query_row(&work->features, work->source.kind, &doc->queries[q],
-                                 &work->rows[q], error);
+    for (int q = 0; status == NL_OK && q < doc->query_count; q++) {
+        struct doc_query query = doc->queries[q];
+        status = find_row(&work->source, &query, error);
+        if (status == NL_OK)
+            status = stage_query_row(&work->features, work->source.kind, &query, &work->rows[q],
+                                     error);
+    }
     if (status == NL_OK)
         status = stage_attention_run(doc, &work->features, &work->exec.exec, &work->attention,
                                      error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../figure.h"
 #include "../file.h"
@@ -51,6 +52,16 @@ static size_t row_number(const struct work *work, size_t row)
     return work->source.kind == SOURCE_TABLE ? work->source.table.row_numbers[row] : row + 1;
 }
 
+/* A cell of a CSV file, in quotes where it must be. */
+static void add_cell(struct text *text, const char *cell)
+{
+    const char *quote = strpbrk(cell, ",;\t\"\r\n") ? "\"" : "";
+    text_add(text, "%s", quote);
+    for (; *cell; cell++)
+        text_add(text, "%s%c", *cell == '"' ? "\"" : "", *cell);
+    text_add(text, "%s\n", quote);
+}
+
 static nl_status write_order(const char *path, const struct work *work, nl_error *error)
 {
     const nl_table *table = &work->source.table;
@@ -58,11 +69,9 @@ static nl_status write_order(const char *path, const struct work *work, nl_error
     text_add(&text, table->labels ? "position,row,label\n" : "position,row\n");
     for (size_t p = 0; p < work->d.rows; p++) {
         size_t row = work->order[p];
+        text_add(&text, "%zu,%zu%s", p + 1, row_number(work, row), table->labels ? "," : "\n");
         if (table->labels)
-            text_add(&text, "%zu,%zu,%.400s\n", p + 1, row_number(work, row),
-                     table->classes[table->labels[row]]);
-        else
-            text_add(&text, "%zu,%zu\n", p + 1, row_number(work, row));
+            add_cell(&text, table->classes[table->labels[row]]);
     }
     return text_write(&text, path, error);
 }

@@ -9,14 +9,14 @@
 
 const struct verb verbs[] = {
     {"attend", "FILE --query X,Y [--query ...] [-o OUT.npy|.csv|.png] [options]",
-     "What a point reads: the weights of one query over all keys.", VERB_ATTEND, true, verb_attend},
+     "What a point reads: the weights of one query over all keys.", VERB_ATTEND, true, false, verb_attend},
     {"apply", "FILE [--residual] -o OUT.png|.npy [options]",
-     "The answer y (or Z = X + Y) at every position.", VERB_APPLY, true, verb_apply},
+     "The answer y (or Z = X + Y) at every position.", VERB_APPLY, true, false, verb_apply},
     {"dissim", "FILE [-o D.npy|.csv|.png] [--order-out P.csv] [options]",
-     "The dissimilarity matrix of the rows, its order and its quality.", VERB_DISSIM, true,
+     "The dissimilarity matrix of the rows, its order and its quality.", VERB_DISSIM, true, false,
      verb_dissim},
     {"info", "[options]", "What this program is made of and which instruction sets it can use.",
-     VERB_INFO, false, verb_info},
+     VERB_INFO, false, false, verb_info},
     {0},
 };
 
@@ -94,9 +94,11 @@ nl_status verb_check_idle(const struct args *args, enum source_kind kind, nl_err
 
 static void print_usage(FILE *out)
 {
-    fprintf(out, "usage: nonlocal VERB ...\n\n");
+    fprintf(out, "usage: nonlocal [FILE] [options]     the window\n"
+                 "       nonlocal VERB ...\n\n");
     for (const struct verb *verb = verbs; verb->name; verb++)
         fprintf(out, "  %-8s %s\n", verb->name, verb->summary);
+    fprintf(out, "  %-8s %s\n", "render", "The window's first view as a picture, without a display.");
     fprintf(out, "\nnonlocal VERB --help lists a verb's options; nonlocal --version.\n"
                  "FILE is a picture, a table (.csv), an array (.npy), or built in: @sample, @iris.\n");
 }

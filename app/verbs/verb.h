@@ -24,7 +24,14 @@ struct args {
     bool residual;
     nl_csv_params csv;    /* --label, --columns, --missing */
     bool csv_given;
+    int width, height;    /* --size; 0 = not given */
+    int view;             /* enum args_view */
+    int theme;            /* enum ui_theme */
+    double ui_scale;      /* 0 = the system's */
+    const char *font;     /* NULL = the usual ones */
 };
+
+enum args_view { VIEW_WINDOW, VIEW_HEATMAP, VIEW_MATRIX };
 
 struct verb {
     const char *name;
@@ -32,6 +39,7 @@ struct verb {
     const char *summary;  /* one sentence */
     unsigned bit;         /* enum param_verbs */
     bool needs_file;
+    bool optional_file;
     int (*run)(const struct args *args); /* returns the exit status */
 };
 

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* "What does this point read?": the picture, the query, the heat map, and the row's figures. */
+#include <math.h>
+#include <stdio.h>
+
+#include "../tr.h"
+#include "../view.h"
+
+static const float dimmed = 0.45f, saturation = 0.6f; /* of the picture under the weights */
+
+struct frame {
+    struct draw_rect rect; /* where the picture is on the screen */
+    double x0, y0, x1, y1; /* the part of it that is shown, 0..1 */
+};
+
+/* The largest rectangle of the picture's shape in the space there is. */
+static struct frame place(struct draw_rect space, const nl_bitmap *bitmap, const struct zoom *zoom)
+{
+    struct frame frame = {.rect = space};
+    const float aspect = (float)bitmap->width / (float)bitmap->height;
+    float w = space.w, h = space.h;
+    if (w > h * aspect)
+        w = h * aspect;
+    else
+        h = w / aspect;
+    /* a strip of a picture stays visible */
+    w = fminf(space.w, fmaxf(w, 8));
+    h = fminf(space.h, fmaxf(h, 8));
+    frame.rect = (struct draw_rect){space.x, space.y, floorf(w), floorf(h)};
+    view_zoom_window(zoom, &frame.x0, &frame.y0, &frame.x1, &frame.y1);
+    return frame;
+}
+
+static void to_screen(const struct frame *frame, double u, double v, float *x, float *y)
+{
+    *x = frame->rect.x + (float)((u - frame->x0) / (frame->x1 - frame->x0)) * frame->rect.w;
+    *y = frame->rect.y + (float)((v - frame->y0) / (frame->y1 - frame->y0)) * frame->rect.h;
+}
+
+static void from_screen(const struct frame *frame, float x, float y, double *u, double *v)
+{
+    *u = frame->x0 + (frame->x1 - frame->x0) * (double)((x - frame->rect.x) / frame->rect.w);
+    *v = frame->y0 + (frame->y1 - frame->y0) * (double)((y - frame->rect.y) / frame->rect.h);
+    *u = fmin(fmax(*u, 0), 1);
+    *v = fmin(fmax(*v, 0), 1);
+}
+
+static void draw_map(struct ui *ui, const struct frame *frame, const struct scene *scene)
+{
+    const struct doc *doc = scene->doc;
+    const struct attention_part *attention = scene->result->attention;
+    const bool weights = attention && scene->row->key;
+    struct draw_heat heat = {
+        .u0 = (float)frame->x0,
+        .v0 = (float)frame->y0,
+        .u1 = (float)frame->x1,
+        .v1 = (float)frame->y1,
+        .cover_u = 1,
+        .cover_v = 1,
+        .dim = weights ? dimmed : 1,
+        .saturation = weights ? saturation : 1,
+        .opacity = (float)param_number(doc, PARAM_OPACITY) / 100,
+        .high = scene->row->figures.largest,
+        .map = param_choice(doc, PARAM_COLORMAP),
+        .scale = (enum draw_scale)param_choice(doc, PARAM_OVERLAY),
+        .weights = weights,
+    };
+    if (weights) {
+        const nl_grid *grid = &attention->features->features.grid;
+        heat.cover_u = (float)grid->width / (float)(grid->gw * grid->stride);
+        heat.cover_v = (float)grid->height / (float)(grid->gh * grid->stride);
+    }
+    draw_heatmap(ui->list, frame->rect, &heat);
+}
+
+/* The outline of a cell's patch, and a ring around its centre. */
+static void mark_cell(struct ui *ui, const struct frame *frame, const struct scene *scene,
+                      size_t row, draw_color color, bool ring)
+{
+    const struct stage_features *features = &scene->result->attention->features->features;
+    const nl_bitmap *bitmap = &scene->result->source->source.bitmap;
+    const struct ui_style *style = ui->style;
+    double px, py;
+    float x, y;
+    stage_cell_pixel(features, row, &px, &py);
+    to_screen(frame, fmin(px / (double)bitmap->width, 1), fmin(py / (double)bitmap->height, 1), &x,
+              &y);
+    const float radius = ui_px(style, ring ? 9 : 6), width = ui_px(style, 2);
+    draw_ring(ui->list, x, y, radius, width + ui_px(style, 3), 0x101010ffu);
+    draw_ring(ui->list, x, y, radius, width, color);
+    if (ring)
+        draw_ring(ui->list, x, y, radius + width / 2 + 0.5f, 1, 0xffffffb0u);
+}
+
+/* The cell under the pointer, or SIZE_MAX. */
+static size_t cell_at(const struct scene *scene, const struct frame *frame, float x, float y,
+                      double *px, double *py)
+{
+    const struct stage_features *features = &scene->result->attention->features->features;
+    const nl_bitmap *bitmap = &scene->result->source->source.bitmap;
+    double u, v;
+    size_t row;
+    from_screen(frame, x, y, &u, &v);
+    *px = fmin(floor(u * (double)bitmap->width), (double)bitmap->width - 1);
+    *py = fmin(floor(v * (double)bitmap->height), (double)bitmap->height - 1);
+    const struct doc_query query = {.x = *px, .y = *py};
+    if (stage_query_row(features, SOURCE_PICTURE, &query, &row, NULL) != NL_OK)
+        return SIZE_MAX;
+    return row;
+}
+
+/* Arrow keys move the query by a cell. */
+static void move_by_keys(struct ui *ui, const struct scene *scene, struct edits *edits)
+{
+    const nl_grid *grid = &scene->result->attention->features->features.grid;
+    const size_t row = scene->row->query;
+    if (!scene->row->key)
+        return;
+    if (ui_key(ui, UI_KEY_LEFT, 0) && row % grid->gw > 0)
+        edit_query_row(edits, row - 1, true);
+    if (ui_key(ui, UI_KEY_RIGHT, 0) && row % grid->gw + 1 < grid->gw)
+        edit_query_row(edits, row + 1, true);
+    if (ui_key(ui, UI_KEY_UP, 0) && row >= grid->gw)
+        edit_query_row(edits, row - grid->gw, true);
+    if (ui_key(ui, UI_KEY_DOWN, 0) && row + grid->gw < grid->gw * grid->gh)
+        edit_query_row(edits, row + grid->gw, true);
+}
+
+static void react(struct ui *ui, const struct frame *frame, const struct scene *scene,
+                  struct view *view, struct edits *edits)
+{
+    const nl_bitmap *bitmap = &scene->result->source->source.bitmap;
+    const ui_id id = ui_id_of(ui, "picture");
+    const struct ui_signal signal = ui_interact(
+        ui, id, frame->rect, UI_ITEM_FOCUS | UI_ITEM_WHEEL | UI_ITEM_MIDDLE | UI_ITEM_RIGHT);
+    const double most = fmax((double)bitmap->width, (double)bitmap->height) / 8;
+    if (view_zoom_input(&view->picture, &signal, frame->rect, most))
+        ui_again(ui);
+    ui_focus_ring(ui, id, frame->rect, 0);
+    double px, py;
+    size_t row = cell_at(scene, frame, signal.x, signal.y, &px, &py);
+    if (signal.button == UI_LEFT && row != SIZE_MAX) {
+        if ((signal.pressed || signal.held) && row != scene->row->query)
+            edit_query_pixel(edits, px, py, false);
+        if (signal.released)
+            edit_query_pixel(edits, px, py, true);
+    }
+    if (signal.focused)
+        move_by_keys(ui, scene, edits);
+    if (!signal.hovered || row == SIZE_MAX || row >= scene->row->n || !scene->row->key)
+        return;
+    char name[64], number[32], text[160];
+    view->hover_next = row;
+    ui_set_cursor(ui, signal.held && signal.button != UI_LEFT ? UI_CURSOR_MOVE : UI_CURSOR_CROSS);
+    snprintf(text, sizeof text, "%s %s   a = %s", tr("key"),
+             view_row_name(scene, row, name, sizeof name),
+             view_number((double)scene->row->weights[row], number, sizeof number));
+    ui_note(ui, text);
+}
+
+/* A patch of the picture as a small picture. */
+static void thumbnail(struct ui *ui, struct draw_rect rect, const struct scene *scene, size_t row)
+{
+    const struct stage_features *features = &scene->result->attention->features->features;
+    const nl_grid *grid = &features->grid;
+    const double w = (double)grid->width, h = (double)grid->height;
+    const double x0 = (double)nl_grid_patch_start(grid, row % grid->gw);
+    const double y0 = (double)nl_grid_patch_start(grid, row / grid->gw);
+    const struct draw_heat heat = {
+        .u0 = (float)(x0 / w),
+        .v0 = (float)(y0 / h),
+        .u1 = (float)((x0 + (double)grid->patch) / w),
+        .v1 = (float)((y0 + (double)grid->patch) / h),
+        .cover_u = 1,
+        .cover_v = 1,
+        .dim = 1,
+        .saturation = 1,
+    };
+    draw_heatmap(ui->list, rect, &heat);
+}
+
+static void draw_figures(struct ui *ui, struct draw_rect rect, const struct scene *scene,
+                         struct view *view)
+{
+    const struct ui_style *style = ui->style;
+    const struct row_view *row = scene->row;
+    char text[64];
+    if (!row->key)
+        return;
+    ui_label(ui, ui_cut_top(&rect, ui_px(style, 18), ui_px(style, 2)), UI_ALIGN_RIGHT,
+             ui_type_caption(ui), tr("largest five"));
+    for (size_t t = 0; t < row->top_count && t < TOP_SHOWN && rect.h > ui_px(style, 130); t++) {
+        struct draw_rect line = ui_cut_top(&rect, ui_px(style, 24), ui_px(style, 3));
+        struct draw_rect number = ui_cut_right(&line, ui_px(style, 46), ui_px(style, 4));
+        struct draw_rect picture = ui_cut_right(&line, ui_px(style, 24), 0);
+        thumbnail(ui, picture, scene, row->top[t]);
+        if (row->top[t] == view->hover_row)
+            draw_stroke(ui->list, picture, 0, ui_px(style, 2), style->result);
+        snprintf(text, sizeof text, "%.3f", (double)row->weights[row->top[t]]);
+        ui_label(ui, number, UI_ALIGN_RIGHT, ui_type_body(ui), text);
+    }
+    ui_cut_top(&rect, ui_px(style, 8), 0);
+    snprintf(text, sizeof text, "%.3f nats", row->figures.entropy);
+    float step = view_figure(ui, rect, tr("entropy"), text);
+    ui_cut_top(&rect, step, 0);
+    snprintf(text, sizeof text, "%.1f", row->figures.effective);
+    view_figure(ui, rect, tr("effective keys"), text);
+    ui_cut_top(&rect, step, 0);
+    snprintf(text, sizeof text, "%.0f %%", 100 * row->top_mass);
+    if (rect.h >= ui_px(style, 30))
+        view_figure(ui, rect, tr("top 10 hold"), text);
+}
+
+static const char *row_note(unsigned notes)
+{
+    if (notes & NL_NOTE_NO_KEYS)
+        return tr("no key is left for this query: its weights are zeros");
+    if (notes & NL_NOTE_UNIFORM)
+        return tr("no contrast: all scores of this query are equal, its weights are uniform");
+    if (notes & NL_NOTE_PERPLEXITY_MISS)
+        return tr("no width gives this perplexity: the nearest was taken");
+    if (notes & NL_NOTE_ZERO_QUERY)
+        return tr("the query is a zero vector: its cosines are 0 by definition");
+    return NULL;
+}
+
+void panel_picture(struct ui *ui, struct draw_rect rect, const struct scene *scene,
+                   struct view *view, struct edits *edits)
+{
+    const struct ui_style *style = ui->style;
+    const struct result *result = scene->result;
+    char caption[200], name[64];
+    const bool ready = result->source && result->attention && scene->kind == SOURCE_PICTURE;
+    caption[0] = 0;
+    if (ready && scene->row->key) {
+        const char *note = row_note(scene->row->figures.notes);
+        if (note)
+            snprintf(caption, sizeof caption, "%s", note);
+        else
+            snprintf(caption, sizeof caption, "%s %s · %s a_{ij}", tr("query patch"),
+                     view_row_name(scene, scene->row->query, name, sizeof name),
+                     tr("heat = weight"));
+    }
+    struct draw_rect inside = ui_panel_begin(ui, rect, tr("What does this point read?"), caption);
+    if (!ready) {
+        const char *text = scene->job.busy ? tr("One moment …")
+                                           : tr("Drop a picture here, or name one on the command "
+                                                "line.");
+        ui_label(ui, inside, UI_ALIGN_CENTER, ui_type_muted(ui), text);
+        ui_panel_end(ui);
+        return;
+    }
+    struct draw_rect figures = {0}, bar;
+    if (inside.w > ui_px(style, 430))
+        figures = ui_cut_right(&inside, ui_px(style, 92), style->gap);
+    bar = ui_cut_right(&inside, ui_px(style, 12 + 6 + 44), ui_px(style, 10));
+    const struct frame frame = place(inside, &result->source->source.bitmap, &view->picture);
+    /* bar and figures stand at the picture, not at the panel's far side */
+    const float shift = inside.w - frame.rect.w;
+    bar.x -= shift;
+    bar.h = fminf(bar.h, fmaxf(frame.rect.h, ui_px(style, 48)));
+    ui_clip_begin(ui, frame.rect);
+    draw_map(ui, &frame, scene);
+    if (scene->row->key) {
+        if (view->hover_row != SIZE_MAX && view->hover_row < scene->row->n)
+            mark_cell(ui, &frame, scene, view->hover_row, style->result, false);
+        mark_cell(ui, &frame, scene, scene->row->query, ui_query_colors[0], true);
+    }
+    view_stale(ui, frame.rect, scene, edits, "picture-progress");
+    ui_clip_end(ui);
+    react(ui, &frame, scene, view, edits);
+    view_heat_bar(ui, bar, scene);
+    if (figures.w > 0)
+        draw_figures(ui, figures, scene, view);
+    ui_panel_end(ui);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/* A table's rows as points over two of its columns; colour and size follow the query's row of A. */
+#include <math.h>
+#include <stdio.h>
+
+#include "../colormap.h"
+#include "../overlay.h"
+#include "../tr.h"
+#include "../view.h"
+
+struct axes {
+    struct draw_rect rect;
+    size_t column[2];
+    double low[2], high[2];
+    double x0, y0, x1, y1; /* part shown, 0..1 */
+};
+
+static const nl_matrix *values_of(const struct scene *scene)
+{
+    const struct source *source = &scene->result->source->source;
+    return source->kind == SOURCE_TABLE ? &source->table.values
+                                        : &scene->result->attention->features->features.x;
+}
+
+static void fit(struct axes *axes, const nl_matrix *values)
+{
+    for (int a = 0; a < 2; a++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t i = 0; i < values->rows; i++) {
+            low = fmin(low, (double)nl_row(values, i)[axes->column[a]]);
+            high = fmax(high, (double)nl_row(values, i)[axes->column[a]]);
+        }
+        double margin = high > low ? (high - low) * 0.06 : 1;
+        axes->low[a] = low - margin;
+        axes->high[a] = high + margin;
+    }
+}
+
+static void to_screen(const struct axes *axes, const float *row, float *x, float *y)
+{
+    double u = ((double)row[axes->column[0]] - axes->low[0]) / (axes->high[0] - axes->low[0]);
+    double v = 1 - ((double)row[axes->column[1]] - axes->low[1]) / (axes->high[1] - axes->low[1]);
+    *x = axes->rect.x + (float)((u - axes->x0) / (axes->x1 - axes->x0)) * axes->rect.w;
+    *y = axes->rect.y + (float)((v - axes->y0) / (axes->y1 - axes->y0)) * axes->rect.h;
+}
+
+/* Steps of 1, 2 or 5 times a power of ten, about `count` of them. */
+static double tick_step(double span, int count)
+{
+    double raw = span / count, power = pow(10, floor(log10(raw)));
+    double lead = raw / power;
+    return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+}
+
+static void draw_ticks(struct ui *ui, const struct axes *axes, int axis)
+{
+    const struct ui_style *style = ui->style;
+    const struct ui_type type = ui_type_caption(ui);
+    const double p0 = axis ? 1 - axes->y1 : axes->x0, p1 = axis ? 1 - axes->y0 : axes->x1;
+    const double low = axes->low[axis] + p0 * (axes->high[axis] - axes->low[axis]);
+    const double high = axes->low[axis] + p1 * (axes->high[axis] - axes->low[axis]);
+    const double step = tick_step(high - low, 6);
+    for (double t = ceil(low / step) * step; t <= high; t += step) {
+        char text[32];
+        float share = (float)((t - low) / (high - low));
+        snprintf(text, sizeof text, "%.4g", fabs(t) < step / 1000 ? 0 : t);
+        if (axis == 0) {
+            float x = floorf(axes->rect.x + share * axes->rect.w);
+            draw_fill(ui->list, (struct draw_rect){x, axes->rect.y, style->hair, axes->rect.h}, 0,
+                      style->line);
+            struct draw_rect at = {x - 40, axes->rect.y + axes->rect.h + ui_px(style, 2), 80,
+                                   ui_px(style, 16)};
+            ui_text_in(ui->list, &ui->text, at, UI_ALIGN_CENTER, type, text);
+        } else {
+            float y = floorf(axes->rect.y + (1 - share) * axes->rect.h);
+            draw_fill(ui->list, (struct draw_rect){axes->rect.x, y, axes->rect.w, style->hair}, 0,
+                      style->line);
+            struct draw_rect at = {axes->rect.x - ui_px(style, 46), y - ui_px(style, 8),
+                                   ui_px(style, 40), ui_px(style, 16)};
+            ui_text_in(ui->list, &ui->text, at, UI_ALIGN_RIGHT, type, text);
+        }
+    }
+}
+
+static draw_color heat_color(int map, double position)
+{
+    uint8_t rgb[3];
+    colormap_at((enum colormap_id)map, (float)position, rgb);
+    return (draw_color)rgb[0] << 24 | (draw_color)rgb[1] << 16 | (draw_color)rgb[2] << 8 | 0xffu;
+}
+
+/* Shapes tell classes apart without colour: disc, square, triangle-like diamond, then again. */
+static void draw_point(struct ui *ui, float x, float y, float radius, int shape, draw_color fill,
+                       draw_color edge)
+{
+    const float hair = ui->style->hair;
+    if (shape % 3 == 0) {
+        draw_disc(ui->list, x, y, radius + hair, edge);
+        draw_disc(ui->list, x, y, radius, fill);
+    } else if (shape % 3 == 1) {
+        const float side = radius * 0.9f;
+        draw_fill(ui->list,
+                  (struct draw_rect){x - side - hair, y - side - hair, 2 * (side + hair),
+                                     2 * (side + hair)},
+                  0, edge);
+        draw_fill(ui->list, (struct draw_rect){x - side, y - side, 2 * side, 2 * side}, 0, fill);
+    } else {
+        draw_ring(ui->list, x, y, radius * 0.7f, radius * 0.7f + 2 * hair, edge);
+        draw_ring(ui->list, x, y, radius * 0.7f, radius * 0.7f, fill);
+    }
+}
+
+static void draw_points(struct ui *ui, const struct axes *axes, const struct scene *scene,
+                        const struct view *view)
+{
+    const nl_matrix *values = values_of(scene);
+    const struct row_view *row = scene->row;
+    const int *labels = scene->result->source->source.table.labels;
+    const struct ui_style *style = ui->style;
+    const int map = param_choice(scene->doc, PARAM_COLORMAP);
+    const enum draw_scale scale = (enum draw_scale)param_choice(scene->doc, PARAM_OVERLAY);
+    const size_t shown = values->rows < 2000 ? values->rows : 2000; /* the list is finite */
+    for (size_t k = 0; k < shown; k++) {
+        const size_t i = k * values->rows / shown;
+        float x, y;
+        double position = row->key && i < row->n
+                              ? overlay_position(scale, (double)row->weights[i],
+                                                 (double)row->figures.largest)
+                              : 0;
+        to_screen(axes, nl_row(values, i), &x, &y);
+        draw_point(ui, x, y, ui_px(style, 3) + (float)position * ui_px(style, 3),
+                   labels ? labels[i] : 0, heat_color(map, position), style->muted);
+    }
+    if (view->hover_row < values->rows) {
+        float x, y;
+        to_screen(axes, nl_row(values, view->hover_row), &x, &y);
+        draw_ring(ui->list, x, y, ui_px(style, 8), ui_px(style, 2), style->result);
+    }
+    if (row->key && row->query < values->rows) {
+        float x, y;
+        to_screen(axes, nl_row(values, row->query), &x, &y);
+        draw_ring(ui->list, x, y, ui_px(style, 10), ui_px(style, 2) + ui_px(style, 2), 0x101010ffu);
+        draw_ring(ui->list, x, y, ui_px(style, 10), ui_px(style, 2), ui_query_colors[0]);
+    }
+}
+
+/* The nearest point within reach of the pointer, or SIZE_MAX. */
+static size_t point_at(const struct axes *axes, const struct scene *scene, float px, float py,
+                       float reach)
+{
+    const nl_matrix *values = values_of(scene);
+    size_t nearest = SIZE_MAX;
+    float best = reach * reach;
+    for (size_t i = 0; i < values->rows; i++) {
+        float x, y;
+        to_screen(axes, nl_row(values, i), &x, &y);
+        float distance = (x - px) * (x - px) + (y - py) * (y - py);
+        if (distance < best) {
+            best = distance;
+            nearest = i;
+        }
+    }
+    return nearest;
+}
+
+static void react(struct ui *ui, const struct axes *axes, const struct scene *scene,
+                  struct view *view, struct edits *edits)
+{
+    const ui_id id = ui_id_of(ui, "scatter");
+    const struct ui_signal signal = ui_interact(
+        ui, id, axes->rect, UI_ITEM_FOCUS | UI_ITEM_WHEEL | UI_ITEM_MIDDLE | UI_ITEM_RIGHT);
+    const struct row_view *row = scene->row;
+    if (view_zoom_input(&view->scatter, &signal, axes->rect, 64))
+        ui_again(ui);
+    ui_focus_ring(ui, id, axes->rect, 0);
+    const bool dragging = signal.held && signal.button == UI_LEFT;
+    const size_t at = point_at(axes, scene, signal.x, signal.y,
+                               dragging || signal.pressed ? 1e9f : ui_px(ui->style, 12));
+    if (signal.button == UI_LEFT && at != SIZE_MAX) {
+        if ((signal.pressed || signal.held) && at != row->query)
+            edit_query_row(edits, at, false);
+        if (signal.released)
+            edit_query_row(edits, row->query, true);
+    }
+    if (signal.focused && row->key) {
+        if ((ui_key(ui, UI_KEY_LEFT, 0) || ui_key(ui, UI_KEY_UP, 0)) && row->query > 0)
+            edit_query_row(edits, row->query - 1, true);
+        if ((ui_key(ui, UI_KEY_RIGHT, 0) || ui_key(ui, UI_KEY_DOWN, 0)) && row->query + 1 < row->n)
+            edit_query_row(edits, row->query + 1, true);
+    }
+    if (!signal.hovered || at == SIZE_MAX || !row->key || at >= row->n)
+        return;
+    char name[64], number[32], text[200];
+    view->hover_next = at;
+    ui_set_cursor(ui, UI_CURSOR_CROSS);
+    snprintf(text, sizeof text, "%s %s   a = %s", tr("row"),
+             view_row_name(scene, at, name, sizeof name),
+             view_number((double)row->weights[at], number, sizeof number));
+    ui_note(ui, text);
+}
+
+static const char *column_name(void *user, int i)
+{
+    const struct source *source = user;
+    static char numbered[32];
+    if (source->kind == SOURCE_TABLE)
+        return source->table.names[i];
+    snprintf(numbered, sizeof numbered, "%d", i + 1);
+    return numbered;
+}
+
+/* The two columns, as drop-downs under the plot. */
+static void choose_columns(struct ui *ui, struct draw_rect rect, const struct scene *scene,
+                           struct view *view)
+{
+    const struct source *source = &scene->result->source->source;
+    const size_t columns = values_of(scene)->cols;
+    const struct ui_choices choices = {.name = column_name,
+                                       .user = (void *)(uintptr_t)source,
+                                       .count = (int)(columns < 256 ? columns : 256)};
+    struct draw_rect left = ui_nth(rect, 0, 2, ui_px(ui->style, 16));
+    struct draw_rect right = ui_nth(rect, 1, 2, ui_px(ui->style, 16));
+    ui_label(ui, ui_cut_left(&left, ui_px(ui->style, 20), 0), UI_ALIGN_LEFT, ui_type_muted(ui), "x");
+    ui_dropdown_of(ui, left, "scatter-x", &choices, &view->scatter_x, NULL);
+    ui_label(ui, ui_cut_left(&right, ui_px(ui->style, 20), 0), UI_ALIGN_LEFT, ui_type_muted(ui),
+             "y");
+    ui_dropdown_of(ui, right, "scatter-y", &choices, &view->scatter_y, NULL);
+}
+
+/* Which shape is which class. */
+static void draw_legend(struct ui *ui, struct draw_rect rect, const struct scene *scene)
+{
+    const nl_table *table = &scene->result->source->source.table;
+    const struct ui_style *style = ui->style;
+    for (size_t c = 0; table->labels && c < table->class_count && c < 6; c++) {
+        const char *name = table->classes[c];
+        struct ui_type type = ui_type_caption(ui);
+        float width = ui_text_width(&ui->text, type, name) + 1;
+        if (rect.w < width + ui_px(style, 20))
+            return;
+        struct draw_rect mark = ui_cut_left(&rect, ui_px(style, 14), ui_px(style, 2));
+        draw_point(ui, mark.x + mark.w / 2, mark.y + mark.h / 2, ui_px(style, 4), (int)c,
+                   style->panel, style->muted);
+        ui_label(ui, ui_cut_left(&rect, width, ui_px(style, 14)), UI_ALIGN_LEFT, type, name);
+    }
+}
+
+void panel_scatter(struct ui *ui, struct draw_rect rect, const struct scene *scene,
+                   struct view *view, struct edits *edits)
+{
+    const struct ui_style *style = ui->style;
+    const struct result *result = scene->result;
+    const bool ready = result->source && result->attention && scene->kind != SOURCE_PICTURE;
+    char caption[160] = "", name[64];
+    if (ready && scene->row->key)
+        snprintf(caption, sizeof caption, "%s %s · %s a_{ij}", tr("query row"),
+                 view_row_name(scene, scene->row->query, name, sizeof name),
+                 tr("colour and size = weight"));
+    struct draw_rect inside = ui_panel_begin(ui, rect, tr("What does this sample read?"), caption);
+    if (!ready) {
+        ui_label(ui, inside, UI_ALIGN_CENTER, ui_type_muted(ui),
+                 scene->job.busy ? tr("One moment …") : tr("Drop a table (.csv) here."));
+        ui_panel_end(ui);
+        return;
+    }
+    const nl_matrix *values = values_of(scene);
+    struct draw_rect bottom = ui_cut_bottom(&inside, style->control, ui_px(style, 6));
+    struct draw_rect legend = ui_cut_top(&inside, ui_px(style, 20), ui_px(style, 4));
+    struct draw_rect bar = ui_cut_right(&inside, ui_px(style, 12 + 6 + 44), ui_px(style, 10));
+    struct axes axes = {.rect = inside};
+    ui_cut_left(&axes.rect, ui_px(style, 46), 0);
+    ui_cut_bottom(&axes.rect, ui_px(style, 18), 0);
+    axes.column[0] = (size_t)view->scatter_x < values->cols ? (size_t)view->scatter_x : 0;
+    axes.column[1] = (size_t)view->scatter_y < values->cols ? (size_t)view->scatter_y : 0;
+    view_zoom_window(&view->scatter, &axes.x0, &axes.y0, &axes.x1, &axes.y1);
+    fit(&axes, values);
+    draw_ticks(ui, &axes, 0);
+    draw_ticks(ui, &axes, 1);
+    draw_stroke(ui->list, axes.rect, 0, style->hair, style->line);
+    ui_clip_begin(ui, axes.rect);
+    draw_points(ui, &axes, scene, view);
+    view_stale(ui, axes.rect, scene, edits, "scatter-progress");
+    ui_clip_end(ui);
+    react(ui, &axes, scene, view, edits);
+    draw_legend(ui, legend, scene);
+    bar.h = axes.rect.h;
+    view_heat_bar(ui, bar, scene);
+    choose_columns(ui, bottom, scene, view);
+    ui_panel_end(ui);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *part_hold(void *part)
+{
+    if (part)
+        atomic_fetch_add_explicit(&((struct part *)part)->references, 1, memory_order_relaxed);
+    return part;
+}
+
+void part_release(void *pointer_to_part)
+{
+    struct part *part;
+    memcpy(&part, pointer_to_part, sizeof part);
+    memset(pointer_to_part, 0, sizeof part);
+    if (part && atomic_fetch_sub_explicit(&part->references, 1, memory_order_acq_rel) == 1) {
+        part->destroy(part);
+        free(part);
+    }
+}
+
+void result_hold(struct result *to, const struct result *from)
+{
+    *to = *from;
+    part_hold(to->source);
+    part_hold(to->features);
+    part_hold(to->attention);
+    part_hold(to->dissim);
+    part_hold(to->order);
+}
+
+void result_release(struct result *result)
+{
+    part_release(&result->source);
+    part_release(&result->features);
+    part_release(&result->attention);
+    part_release(&result->dissim);
+    part_release(&result->order);
+    *result = (struct result){0};
+}
+
+static void *new_part(size_t size, uint64_t key, void (*destroy)(struct part *), nl_error *error)
+{
+    struct part *part = calloc(1, size);
+    if (!part) {
+        nl_fail(error, NL_NOMEM, "no memory for a result");
+        return NULL;
+    }
+    atomic_init(&part->references, 1);
+    part->key = key;
+    part->destroy = destroy;
+    return part;
+}
+
+/* FNV-1a over the bytes of one value after another. */
+static uint64_t mix(uint64_t key, const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+    for (size_t i = 0; i < size; i++)
+        key = (key ^ byte[i]) * 0x100000001b3u;
+    return key;
+}
+
+static uint64_t mix_params(uint64_t key, const struct doc *doc, const enum param_id *ids,
+                           size_t count)
+{
+    key = mix(0xcbf29ce484222325u, &key, sizeof key);
+    for (size_t i = 0; i < count; i++) {
+        key = mix(key, &doc->params[ids[i]].number, sizeof(double));
+        key = mix(key, &doc->params[ids[i]].percent, sizeof(bool));
+    }
+    return key ? key : 1; /* 0 means nothing there */
+}
+
+struct stage_keys stage_keys(const struct doc *doc, uint64_t source_key, enum source_kind kind)
+{
+    static const enum param_id picture[] = {PARAM_FEATURES,     PARAM_PATCH,    PARAM_STRIDE,
+                                            PARAM_FEATURE_NORM, PARAM_POSITION, PARAM_MAX_SIDE};
+    static const enum param_id rows[] = {PARAM_ROWS};
+    static const enum param_id attention[] = {
+        PARAM_SIMILARITY, PARAM_PERPLEXITY, PARAM_PERPLEXITY_PER, PARAM_TEMPERATURE,
+        PARAM_H,          PARAM_SIGMA,      PARAM_SCALE,          PARAM_SELF,
+        PARAM_EMBED,      PARAM_DIM,        PARAM_SEED};
+    static const enum param_id dissim[] = {PARAM_METRIC};
+    static const enum param_id order[] = {PARAM_ORDER};
+    struct stage_keys keys = {.source = source_key};
+    if (kind == SOURCE_PICTURE)
+        keys.features =
+            mix_params(source_key, doc, picture, sizeof picture / sizeof *picture);
+    else
+        keys.features = mix_params(source_key, doc, rows, 1);
+    keys.attention =
+        mix_params(keys.features, doc, attention, sizeof attention / sizeof *attention);
+    keys.dissim = mix_params(keys.features, doc, dissim, 1);
+    keys.order = mix_params(keys.dissim, doc, order, 1);
+    return keys;
+}
+
+static void source_destroy(struct part *part)
+{
+    struct source_part *source = (struct source_part *)part;
+    source_free(&source->source);
+    free(source->rgba);
+}
+
+static nl_status make_rgba(struct source_part *part, nl_error *error)
+{
+    nl_picture shown;
+    nl_status status = nl_picture_from_bitmap(&part->source.bitmap, SHOWN_SIDE, &shown, error);
+    if (status != NL_OK)
+        return status;
+    part->width = (int)shown.width;
+    part->height = (int)shown.height;
+    part->rgba = malloc(4 * shown.width * shown.height);
+    for (size_t y = 0; part->rgba && y < shown.height; y++) {
+        for (size_t x = 0; x < shown.width; x++) {
+            uint8_t *pixel = part->rgba + 4 * (y * shown.width + x);
+            for (size_t c = 0; c < 3; c++)
+                pixel[c] = (uint8_t)(nl_row(&shown.rgb, y)[3 * x + c] * 255 + 0.5f);
+            pixel[3] = 255;
+        }
+    }
+    nl_picture_free(&shown);
+    return part->rgba ? NL_OK : nl_fail(error, NL_NOMEM, "no memory to show the picture");
+}
+
+struct source_part *source_part_load(const char *path, uint64_t key, nl_error *error)
+{
+    struct source_part *part = new_part(sizeof *part, key, source_destroy, error);
+    if (!part)
+        return NULL;
+    nl_status status = source_load(path, NULL, &part->source, error);
+    if (status == NL_OK && part->source.kind == SOURCE_PICTURE)
+        status = make_rgba(part, error);
+    if (status != NL_OK)
+        part_release(&part);
+    return part;
+}
+
+static void features_destroy(struct part *part)
+{
+    stage_features_free(&((struct features_part *)part)->features);
+}
+
+struct features_part *features_part_make(const struct doc *doc, const struct source_part *source,
+                                         uint64_t key, const nl_exec *exec, nl_error *error)
+{
+    struct features_part *part = new_part(sizeof *part, key, features_destroy, error);
+    if (part && stage_features_run(doc, &source->source, exec, &part->features, error) != NL_OK)
+        part_release(&part);
+    return part;
+}
+
+static void attention_destroy(struct part *part)
+{
+    struct attention_part *attention = (struct attention_part *)part;
+    stage_attention_free(&attention->attention);
+    part_release(&attention->features);
+}
+
+struct attention_part *attention_part_make(const struct doc *doc, struct features_part *features,
+                                           uint64_t key, const nl_exec *exec, nl_error *error)
+{
+    struct attention_part *part = new_part(sizeof *part, key, attention_destroy, error);
+    if (!part)
+        return NULL;
+    part->features = part_hold(features);
+    if (stage_attention_run(doc, &features->features, exec, &part->attention, error) != NL_OK)
+        part_release(&part);
+    return part;
+}
+
+static void dissim_destroy(struct part *part)
+{
+    nl_matrix_free(&((struct dissim_part *)part)->d);
+}
+
+struct dissim_part *dissim_part_make(const struct doc *doc, const struct features_part *features,
+                                     uint64_t key, const nl_exec *exec, nl_error *error)
+{
+    const nl_matrix *x = &features->features.x;
+    struct dissim_part *part = new_part(sizeof *part, key, dissim_destroy, error);
+    if (!part)
+        return NULL;
+    part->features_key = features->part.key;
+    if (x->rows > DISSIM_MAX) {
+        snprintf(part->refused, sizeof part->refused,
+                 "n = %zu: the matrix would take %.1f GB. Up to n = %d it is shown; a larger "
+                 "stride or a smaller longer side gets there.",
+                 x->rows, (double)x->rows * (double)x->rows * 4e-9, DISSIM_MAX);
+        return part;
+    }
+    nl_status status = nl_matrix_alloc(&part->d, x->rows, x->rows, error);
+    if (status == NL_OK)
+        status = nl_dissim((nl_metric_id)param_choice(doc, PARAM_METRIC), x, exec, &part->d, error);
+    if (status == NL_OK) {
+        size_t i, j;
+        part->largest = nl_dissim_largest(&part->d, &i, &j);
+    } else {
+        part_release(&part);
+    }
+    return part;
+}
+
+static void order_destroy(struct part *part)
+{
+    struct order_part *order = (struct order_part *)part;
+    free(order->order);
+    free(order->permutation);
+    free(order->position);
+    nl_matrix_free(&order->overview);
+    part_release(&order->dissim);
+}
+
+static nl_status fill_order(const struct doc *doc, const struct source_part *source,
+                            const struct dissim_part *dissim, const nl_exec *exec,
+                            struct order_part *part, nl_error *error)
+{
+    const size_t n = dissim->d.rows;
+    const int *labels = source->source.table.labels;
+    nl_status status = nl_order_rows((nl_order_id)param_choice(doc, PARAM_ORDER), n, labels,
+                                     part->order, error);
+    if (status != NL_OK)
+        return status;
+    for (size_t p = 0; p < n; p++) {
+        part->permutation[p] = (float)part->order[p];
+        part->position[part->order[p]] = (float)p;
+    }
+    part->path = nl_path_length(&dissim->d, part->order);
+    part->path_input = nl_path_length(&dissim->d, NULL);
+    part->class_runs = labels ? nl_class_runs(labels, n, part->order) : 0;
+    if (n > OVERVIEW_SIDE) {
+        status = nl_matrix_alloc(&part->overview, OVERVIEW_SIDE, OVERVIEW_SIDE, error);
+        if (status == NL_OK)
+            status = nl_matrix_overview(&dissim->d, part->order, exec, &part->overview, error);
+    }
+    return status;
+}
+
+struct order_part *order_part_make(const struct doc *doc, const struct source_part *source,
+                                   struct dissim_part *dissim, uint64_t key,
+                                   const nl_exec *exec, nl_error *error)
+{
+    const size_t n = dissim->d.rows;
+    struct order_part *part = new_part(sizeof *part, key, order_destroy, error);
+    if (!part)
+        return NULL;
+    part->dissim = part_hold(dissim);
+    part->order = calloc(n ? n : 1, sizeof *part->order);
+    part->permutation = calloc(n ? n : 1, sizeof *part->permutation);
+    part->position = calloc(n ? n : 1, sizeof *part->position);
+    nl_status status = NL_OK;
+    if (!part->order || !part->permutation || !part->position)
+        status = nl_fail(error, NL_NOMEM, "no memory for the order of %zu rows", n);
+    else if (n > 0)
+        status = fill_order(doc, source, dissim, exec, part, error);
+    if (status != NL_OK)
+        part_release(&part);
+    return part;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "overlay.h"
+#include "tr.h"
+
+static void add_edit(struct edits *edits, struct edit edit)
+{
+    if (edits->count < EDITS_MAX)
+        edits->items[edits->count++] = edit;
+}
+
+void edit_param(struct edits *edits, enum param_id id, struct param_value value, bool committed)
+{
+    add_edit(edits, (struct edit){
+                        .kind = EDIT_PARAM, .param = id, .value = value, .committed = committed});
+}
+
+void edit_reset(struct edits *edits, enum param_id id)
+{
+    add_edit(edits, (struct edit){.kind = EDIT_RESET, .param = id, .committed = true});
+}
+
+void edit_system(struct edits *edits, int system)
+{
+    add_edit(edits, (struct edit){.kind = EDIT_SYSTEM, .number = system, .committed = true});
+}
+
+void edit_query_row(struct edits *edits, size_t row, bool committed)
+{
+    add_edit(edits, (struct edit){.kind = EDIT_QUERY,
+                                  .query = {.by_row = true, .row = row},
+                                  .committed = committed});
+}
+
+void edit_query_pixel(struct edits *edits, double x, double y, bool committed)
+{
+    add_edit(edits,
+             (struct edit){.kind = EDIT_QUERY, .query = {.x = x, .y = y}, .committed = committed});
+}
+
+void edit_scene(struct edits *edits, enum scene_id scene)
+{
+    add_edit(edits, (struct edit){.kind = EDIT_SCENE, .number = (int)scene, .committed = true});
+}
+
+void edit_command(struct edits *edits, enum command_id command)
+{
+    add_edit(edits, (struct edit){.kind = EDIT_COMMAND, .number = (int)command, .committed = true});
+}
+
+void view_weights_source(const struct scene *scene, struct draw_list *list)
+{
+    const struct attention_part *attention = scene->result->attention;
+    if (!attention || !scene->row->key)
+        return;
+    const nl_grid *grid = &attention->features->features.grid;
+    list->sources[DRAW_SLOT_WEIGHTS] =
+        (struct draw_source){scene->row->key, DRAW_R32F,     (int)grid->gw,
+                             (int)grid->gh,   grid->gw, scene->row->weights};
+}
+
+const char *view_row_name(const struct scene *scene, size_t row, char *buffer, size_t size)
+{
+    const struct source *source = scene->result->source ? &scene->result->source->source : NULL;
+    const struct attention_part *attention = scene->result->attention;
+    const nl_table *table = source ? &source->table : NULL;
+    if (source && source->kind == SOURCE_TABLE && row < table->values.rows) {
+        if (table->labels)
+            snprintf(buffer, size, "%zu (%s)", table->row_numbers[row],
+                     table->classes[table->labels[row]]);
+        else
+            snprintf(buffer, size, "%zu", table->row_numbers[row]);
+    } else if (attention && attention->features->features.grid.gh > 1) {
+        const size_t gw = attention->features->features.grid.gw;
+        snprintf(buffer, size, "(%zu, %zu)", row % gw, row / gw);
+    } else {
+        snprintf(buffer, size, "%zu", row + 1);
+    }
+    return buffer;
+}
+
+const char *view_number(double value, char *buffer, size_t size)
+{
+    if (value == 0)
+        snprintf(buffer, size, "0");
+    else if (fabs(value) < 1e-4 || fabs(value) >= 1e6)
+        snprintf(buffer, size, "%.1e", value);
+    else
+        snprintf(buffer, size, "%.3g", value);
+    return buffer;
+}
+
+void view_bar(struct ui *ui, struct draw_rect rect, int map, const char *const numbers[3])
+{
+    const struct ui_style *style = ui->style;
+    const struct ui_type type = ui_type_caption(ui);
+    struct draw_rect bar = ui_cut_left(&rect, ui_px(style, 12), ui_px(style, 6));
+    const float line = ui_px(style, 14);
+    draw_bar(ui->list, bar, map);
+    for (int i = 0; i < 3; i++) {
+        float share = (float)i / 2;
+        struct draw_rect at = {rect.x, rect.y + (rect.h - line) * (1 - share), rect.w, line};
+        ui_text_in(ui->list, &ui->text, at, UI_ALIGN_LEFT, type, numbers[i]);
+    }
+}
+
+void view_heat_bar(struct ui *ui, struct draw_rect rect, const struct scene *scene)
+{
+    const double largest = (double)scene->row->figures.largest;
+    const enum draw_scale scale = (enum draw_scale)param_choice(scene->doc, PARAM_OVERLAY);
+    char text[3][32];
+    const char *numbers[3];
+    for (int i = 0; i < 3; i++)
+        numbers[i] = view_number(overlay_weight(scale, i / 2.0, largest), text[i], sizeof text[i]);
+    view_bar(ui, rect, param_choice(scene->doc, PARAM_COLORMAP), numbers);
+}
+
+float view_figure(struct ui *ui, struct draw_rect rect, const char *name, const char *value)
+{
+    const struct ui_style *style = ui->style;
+    struct draw_rect top = ui_cut_top(&rect, ui_px(style, 15), 0);
+    struct ui_type bold = ui_type_bold(ui);
+    bold.size = style->caption;
+    ui_label(ui, top, UI_ALIGN_RIGHT, ui_type_caption(ui), name);
+    ui_label(ui, ui_cut_top(&rect, ui_px(style, 15), 0), UI_ALIGN_RIGHT, bold, value);
+    return ui_px(style, 37);
+}
+
+void view_zoom_window(const struct zoom *zoom, double *x0, double *y0, double *x1, double *y1)
+{
+    const double half = 0.5 / zoom->factor;
+    *x0 = zoom->x - half;
+    *x1 = zoom->x + half;
+    *y0 = zoom->y - half;
+    *y1 = zoom->y + half;
+}
+
+static void keep_inside(struct zoom *zoom, double most)
+{
+    zoom->factor = fmin(fmax(zoom->factor, 1), fmax(most, 1));
+    const double half = 0.5 / zoom->factor;
+    zoom->x = fmin(fmax(zoom->x, half), 1 - half);
+    zoom->y = fmin(fmax(zoom->y, half), 1 - half);
+}
+
+bool view_zoom_input(struct zoom *zoom, const struct ui_signal *signal, struct draw_rect rect,
+                     double most)
+{
+    const struct zoom before = *zoom;
+    if (rect.w <= 0 || rect.h <= 0)
+        return false;
+    if (signal->wheel_y != 0) {
+        /* the point under the pointer stays there */
+        double u = (double)(signal->x - rect.x) / (double)rect.w - 0.5;
+        double v = (double)(signal->y - rect.y) / (double)rect.h - 0.5;
+        double x = zoom->x + u / zoom->factor, y = zoom->y + v / zoom->factor;
+        zoom->factor = fmin(fmax(zoom->factor * pow(1.25, (double)signal->wheel_y), 1),
+                            fmax(most, 1));
+        zoom->x = x - u / zoom->factor;
+        zoom->y = y - v / zoom->factor;
+    }
+    if (signal->held && (signal->button == UI_MIDDLE || signal->button == UI_RIGHT)) {
+        zoom->x -= (double)signal->dx / (double)rect.w / zoom->factor;
+        zoom->y -= (double)signal->dy / (double)rect.h / zoom->factor;
+    }
+    keep_inside(zoom, most);
+    return memcmp(&before, zoom, sizeof before) != 0;
+}
+
+void view_stale(struct ui *ui, struct draw_rect rect, const struct scene *scene,
+                struct edits *edits, const char *id)
+{
+    const struct ui_style *style = ui->style;
+    if (!scene->stale)
+        return;
+    draw_fill(ui->list, rect, 0, (style->panel & 0xffffff00u) | 0x99u);
+    if (!scene->job.busy)
+        return;
+    struct draw_rect box = ui_center(rect, ui_px(style, 260), style->control);
+    if (ui_progress(ui, box, id, tr(scene->job.stage), (float)scene->job.fraction, tr("Cancel")))
+        edit_command(edits, COMMAND_CANCEL);
+}
