@@ -148,8 +148,8 @@ static void adopt_opened(struct app *app, const struct result *result)
     app->opening.key = 0;
     app->view.picture = app->view.matrix = app->view.scatter = (struct zoom){1, 0.5, 0.5};
     size_t columns = result->source->source.table.values.cols;
-    if (columns > 0 && ((size_t)app->view.scatter_x >= columns ||
-                        (size_t)app->view.scatter_y >= columns)) {
+    if (columns > 0 &&
+        ((size_t)app->view.scatter_x >= columns || (size_t)app->view.scatter_y >= columns)) {
         app->view.scatter_x = 0;
         app->view.scatter_y = columns > 1;
     }
@@ -465,8 +465,7 @@ static void lay_out(struct app *app, const struct scene *scene)
     rest = ui_inset(rest, style->gap, style->gap);
     const float narrow = ui_px(style, 1000);
     const bool stacked = rest.w < narrow;
-    panel_controls(ui, ui_cut_left(&rest, ui_px(style, stacked ? 232 : 252), style->gap), scene,
-                   view, edits);
+    panel_controls(ui, ui_cut_left(&rest, ui_px(style, 252), style->gap), scene, view, edits);
     struct draw_rect side = stacked ? ui_cut_bottom(&rest, floorf(rest.h * 0.42f), style->gap)
                                     : ui_cut_right(&rest, floorf(rest.w * 0.40f), style->gap);
     if (app->scene == SCENE_TABLE)
@@ -485,7 +484,7 @@ static void fill_sources(struct app *app, const struct scene *scene)
     struct draw_source *slots = app->list.sources;
     if (source && source->rgba)
         slots[DRAW_SLOT_PICTURE] =
-            (struct draw_source){source->part.key, DRAW_RGBA8, source->width, source->height,
+            (struct draw_source){source->part.key,      DRAW_RGBA8,  source->width, source->height,
                                  (size_t)source->width, source->rgba};
     view_weights_source(scene, &app->list);
     if (!order || order->dissim->d.rows == 0)
@@ -497,9 +496,9 @@ static void fill_sources(struct app *app, const struct scene *scene)
     slots[DRAW_SLOT_PERMUTATION] =
         (struct draw_source){order->part.key, DRAW_R32F, n, 1, (size_t)n, order->permutation};
     if (order->overview.rows > 0)
-        slots[DRAW_SLOT_OVERVIEW] =
-            (struct draw_source){order->part.key, DRAW_R32F, OVERVIEW_SIDE, OVERVIEW_SIDE,
-                                 order->overview.stride, order->overview.data};
+        slots[DRAW_SLOT_OVERVIEW] = (struct draw_source){
+            order->part.key,        DRAW_R32F,           OVERVIEW_SIDE, OVERVIEW_SIDE,
+            order->overview.stride, order->overview.data};
 }
 
 void app_step(struct app *app, const struct inputs *inputs, struct ui_frame *frame)

@@ -27,9 +27,9 @@ struct app {
     struct job *job;
     struct app_opening opening;
     uint64_t last_source_key;
-    uint64_t posted[2];      /* attention and order key of the last request */
+    uint64_t posted[2]; /* attention and order key of the last request */
     uint64_t posted_source;
-    double stale_since;      /* inputs.time; < 0 = not stale */
+    double stale_since; /* inputs.time; < 0 = not stale */
 
     struct row_view row;
     float *row_weights; /* capacity floats */
@@ -38,7 +38,7 @@ struct app {
     struct view view;
     struct edits edits;
     enum ui_theme theme;
-    float user_scale; /* Ctrl + and − */
+    float user_scale;      /* Ctrl + and − */
     bool user_scale_fixed; /* --ui-scale was given: the system's scale counts nothing */
     char message[480];
     double message_until;
@@ -60,7 +60,7 @@ struct app_params {
     const struct doc *doc; /* parameters to start with; NULL = defaults */
     const char *open;      /* file or built-in; NULL = @sample */
     enum ui_theme theme;
-    float ui_scale;        /* 0 = the system's */
+    float ui_scale; /* 0 = the system's */
     enum app_view view;
 };
 

@@ -38,7 +38,8 @@ nl_status canvas_create(struct canvas *canvas, int width, int height, uint32_t b
 {
     *canvas = (struct canvas){0};
     if (width < 1 || height < 1 || width > 32767 || height > 32767)
-        return nl_fail(error, NL_LIMIT, "a figure of %d × %d pixels cannot be drawn", width, height);
+        return nl_fail(error, NL_LIMIT, "a figure of %d × %d pixels cannot be drawn", width,
+                       height);
     canvas->rgb = malloc((size_t)width * (size_t)height * 3);
     if (!canvas->rgb)
         return nl_fail(error, NL_NOMEM, "no memory for a figure of %d × %d pixels", width, height);
@@ -114,12 +115,13 @@ static nl_status load_font(struct canvas *canvas, nl_error *error)
     struct font *font = calloc(1, sizeof *font);
     nl_status status = NL_OK;
     if (!path || !font)
-        status = nl_fail(error, NL_IO, "no font for the figure's numbers; install one, for example "
-                                       "fonts-dejavu-core");
+        status = nl_fail(error, NL_IO,
+                         "no font for the figure's numbers; install one, for example "
+                         "fonts-dejavu-core");
     else
         status = file_read(path, &font->file, error);
-    if (status == NL_OK &&
-        !stbtt_InitFont(&font->info, font->file.bytes, stbtt_GetFontOffsetForIndex(font->file.bytes, 0)))
+    if (status == NL_OK && !stbtt_InitFont(&font->info, font->file.bytes,
+                                           stbtt_GetFontOffsetForIndex(font->file.bytes, 0)))
         status = nl_fail(error, NL_FORMAT, "%s is not a TrueType font", path);
     if (status == NL_OK) {
         canvas->font = font;
@@ -169,9 +171,8 @@ static void draw_glyph(struct canvas *canvas, int codepoint, double x, double y,
 {
     int w, h, left, top;
     float shift = (float)(x - floor(x));
-    unsigned char *coverage = stbtt_GetCodepointBitmapSubpixel(&canvas->font->info, scale, scale,
-                                                               shift, 0, codepoint, &w, &h, &left,
-                                                               &top);
+    unsigned char *coverage = stbtt_GetCodepointBitmapSubpixel(
+        &canvas->font->info, scale, scale, shift, 0, codepoint, &w, &h, &left, &top);
     for (int row = 0; coverage && row < h; row++)
         for (int column = 0; column < w; column++)
             blend(canvas, (int)floor(x) + left + column, (int)y + top + row, color,

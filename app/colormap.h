@@ -5,8 +5,14 @@
 
 #include <stdint.h>
 
-enum colormap_id { COLORMAP_INFERNO, COLORMAP_VIRIDIS, COLORMAP_CIVIDIS, COLORMAP_GREY,
-                   COLORMAP_DIVERGING, COLORMAP_COUNT };
+enum colormap_id {
+    COLORMAP_INFERNO,
+    COLORMAP_VIRIDIS,
+    COLORMAP_CIVIDIS,
+    COLORMAP_GREY,
+    COLORMAP_DIVERGING,
+    COLORMAP_COUNT
+};
 
 struct colormap {
     const char *name;  /* on the command line and in files */

@@ -23,11 +23,11 @@ enum command_id {
 };
 
 struct command {
-    const char *id;    /* in files */
-    const char *label; /* tr(label) */
+    const char *id;       /* in files */
+    const char *label;    /* tr(label) */
     const char *key_name; /* as people write it */
-    uint32_t key;      /* enum ui_key or a code point; 0 = none */
-    unsigned mods;     /* enum ui_mod */
+    uint32_t key;         /* enum ui_key or a code point; 0 = none */
+    unsigned mods;        /* enum ui_mod */
 };
 
 extern const struct command command_table[COMMAND_COUNT];

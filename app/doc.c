@@ -30,8 +30,8 @@ static void derive_defaults(struct doc *doc)
     const int similarity = param_choice(doc, PARAM_SIMILARITY);
     default_number(doc, PARAM_TEMPERATURE, nl_similarities[similarity].temperature);
     if (!params[PARAM_PERPLEXITY].given) {
-        bool width_given = similarity == NL_EUCLIDEAN ? params[PARAM_H].given
-                                                      : params[PARAM_TEMPERATURE].given;
+        bool width_given =
+            similarity == NL_EUCLIDEAN ? params[PARAM_H].given : params[PARAM_TEMPERATURE].given;
         params[PARAM_PERPLEXITY] = param_table[PARAM_PERPLEXITY].fallback;
         if (width_given)
             params[PARAM_PERPLEXITY] = (struct param_value){0};
@@ -59,12 +59,6 @@ void param_reset(struct doc *doc, enum param_id id)
     derive_defaults(doc);
 }
 
-static bool found_by_perplexity(const struct doc *doc, enum param_id id)
-{
-    bool euclidean = param_choice(doc, PARAM_SIMILARITY) == NL_EUCLIDEAN;
-    return param_number(doc, PARAM_PERPLEXITY) > 0 && id == (euclidean ? PARAM_H : PARAM_TEMPERATURE);
-}
-
 static const char *idle_with(enum param_id reason, const struct doc *doc, char *buffer, size_t size)
 {
     char value[64];
@@ -88,7 +82,9 @@ const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind
     case PARAM_H:
         if (id == PARAM_H && similarity != NL_EUCLIDEAN)
             return idle_with(PARAM_SIMILARITY, doc, buffer, size);
-        return found_by_perplexity(doc, id) ? idle_with(PARAM_PERPLEXITY, doc, buffer, size) : NULL;
+        return param_number(doc, PARAM_PERPLEXITY) > 0
+                   ? idle_with(PARAM_PERPLEXITY, doc, buffer, size)
+                   : NULL;
     case PARAM_SIGMA:
         return similarity == NL_EUCLIDEAN ? NULL : idle_with(PARAM_SIMILARITY, doc, buffer, size);
     case PARAM_SCALE:
@@ -96,8 +92,9 @@ const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind
             return idle_with(PARAM_PERPLEXITY, doc, buffer, size);
         /* fall through */
     case PARAM_EMBED:
-        return nl_similarities[similarity].embedded ? NULL
-                                                    : idle_with(PARAM_SIMILARITY, doc, buffer, size);
+        return nl_similarities[similarity].embedded
+                   ? NULL
+                   : idle_with(PARAM_SIMILARITY, doc, buffer, size);
     case PARAM_DIM:
     case PARAM_SEED:
         if (!nl_similarities[similarity].embedded)

@@ -16,9 +16,9 @@ enum row_scaling { ROWS_RAW, ROWS_ZSCORE, ROWS_UNIT };
 enum source_kind { SOURCE_NONE, SOURCE_PICTURE, SOURCE_TABLE, SOURCE_ARRAY };
 
 struct doc_query {
-    bool by_row;      /* row counts; otherwise x, y */
-    size_t row;       /* from 0 */
-    double x, y;      /* pixels of the upright original picture */
+    bool by_row; /* row counts; otherwise x, y */
+    size_t row;  /* from 0 */
+    double x, y; /* pixels of the upright original picture */
 };
 
 struct doc {

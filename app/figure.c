@@ -25,7 +25,7 @@ static const double dimmed = 0.45, saturation = 0.6; /* of the picture under the
 
 /* The bar with its largest, middle and smallest number; values[] from the bottom up. */
 static nl_status paint_bar(struct canvas *canvas, int x, int y, int height, int map,
-                          const double values[3], nl_error *error)
+                           const double values[3], nl_error *error)
 {
     nl_status status = NL_OK;
     for (int row = 0; row < height; row++) {
@@ -39,8 +39,8 @@ static nl_status paint_bar(struct canvas *canvas, int x, int y, int height, int 
         int at = y + height - i * height / 2;
         int baseline = i == 0 ? at : i == 1 ? at + TEXT / 3 : at + TEXT * 3 / 4;
         snprintf(text, sizeof text, "%.3g", values[i]);
-        status = canvas_text(canvas, x + BAR_WIDTH + 6, baseline, TEXT, ALIGN_LEFT, ink, text,
-                             error);
+        status =
+            canvas_text(canvas, x + BAR_WIDTH + 6, baseline, TEXT, ALIGN_LEFT, ink, text, error);
     }
     return status;
 }
@@ -124,10 +124,11 @@ nl_status figure_attend(const char *path, const struct doc *doc, const struct so
             values[i] = overlay_weight(scale, i / 2.0, largest);
         snprintf(title, sizeof title, "query %zu · cell (%zu, %zu) · weight, %s", q + 1,
                  rows[q] % features->grid.gw, rows[q] / features->grid.gw, similarity->label);
-        status = canvas_text(&canvas, panel.x, MARGIN + TEXT, TEXT, ALIGN_LEFT, muted, title, error);
+        status =
+            canvas_text(&canvas, panel.x, MARGIN + TEXT, TEXT, ALIGN_LEFT, muted, title, error);
         if (status == NL_OK)
             status = paint_bar(&canvas, panel.x + panel.w + GAP, panel.y, bar_height,
-                              param_choice(doc, PARAM_COLORMAP), values, error);
+                               param_choice(doc, PARAM_COLORMAP), values, error);
     }
     if (status == NL_OK)
         status = canvas_write_png(&canvas, path, error);
@@ -180,7 +181,7 @@ nl_status figure_matrix(const char *path, const nl_matrix *matrix, const size_t 
         status = canvas_text(&canvas, MARGIN, MARGIN + TEXT, TEXT, ALIGN_LEFT, muted, title, error);
     if (status == NL_OK)
         status = paint_bar(&canvas, MARGIN + side + GAP, MARGIN + TITLE, side, COLORMAP_VIRIDIS,
-                          values, error);
+                           values, error);
     if (status == NL_OK)
         status = canvas_write_png(&canvas, path, error);
     canvas_free(&canvas);

@@ -28,9 +28,9 @@ static nl_status read_all(FILE *stream, const char *path, struct file *file, nl_
         if (file->size > max_bytes)
             return nl_fail(error, NL_LIMIT, "%s is larger than 2 GiB", path);
         if (got == 0)
-            return ferror(stream) ? nl_fail(error, NL_IO, "cannot read %s: %s", path,
-                                            strerror(errno))
-                                  : NL_OK;
+            return ferror(stream)
+                       ? nl_fail(error, NL_IO, "cannot read %s: %s", path, strerror(errno))
+                       : NL_OK;
     }
 }
 

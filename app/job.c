@@ -161,8 +161,8 @@ static void run_request(struct job *job)
     if (!run_source(job, &error))
         return;
     job->current.error = (nl_error){0};
-    const struct stage_keys keys = stage_keys(&job->request.doc, job->request.source_key,
-                                              job->current.source->source.kind);
+    const struct stage_keys keys =
+        stage_keys(&job->request.doc, job->request.source_key, job->current.source->source.kind);
     if (!run_attention(job, &keys, &error)) {
         fail(job, &error, keys.attention);
         return;

@@ -66,12 +66,12 @@ struct param_spec {
     const char *label; /* on the screen: tr(label) */
     const char *unit;  /* after the value on the screen, "" for none */
     enum param_type type;
-    double low, high;  /* bounds of a number */
+    double low, high; /* bounds of a number */
     struct param_value fallback;
-    bool logarithmic;  /* a slider moves in ratios */
-    const char *(*choice_name)(int index);  /* NULL past the end; choices only */
+    bool logarithmic;                      /* a slider moves in ratios */
+    const char *(*choice_name)(int index); /* NULL past the end; choices only */
     const char *(*choice_label)(int index);
-    const char *help;  /* one sentence: --help and tooltip */
+    const char *help; /* one sentence: --help and tooltip */
     unsigned verbs;
 };
 

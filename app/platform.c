@@ -38,8 +38,8 @@ struct platform {
     uint32_t wake_event;
     SDL_Cursor *cursors[SDL_NUM_SYSTEM_CURSORS];
     char *clipboard;
-    bool log_frames;     /* NONLOCAL_FRAMES=1: one line a frame on standard error */
-    double input_time;   /* of the oldest event of this frame; 0 = none */
+    bool log_frames;   /* NONLOCAL_FRAMES=1: one line a frame on standard error */
+    double input_time; /* of the oldest event of this frame; 0 = none */
 };
 
 static double now(void)
@@ -93,15 +93,24 @@ static uint32_t key_of(SDL_Keycode key)
         SDL_Keycode sdl;
         uint32_t key;
     } named[] = {
-        {SDLK_TAB, UI_KEY_TAB},           {SDLK_RETURN, UI_KEY_ENTER},
-        {SDLK_KP_ENTER, UI_KEY_ENTER},    {SDLK_SPACE, UI_KEY_SPACE},
-        {SDLK_ESCAPE, UI_KEY_ESC},        {SDLK_LEFT, UI_KEY_LEFT},
-        {SDLK_RIGHT, UI_KEY_RIGHT},       {SDLK_UP, UI_KEY_UP},
-        {SDLK_DOWN, UI_KEY_DOWN},         {SDLK_HOME, UI_KEY_HOME},
-        {SDLK_END, UI_KEY_END},           {SDLK_PAGEUP, UI_KEY_PAGE_UP},
-        {SDLK_PAGEDOWN, UI_KEY_PAGE_DOWN}, {SDLK_BACKSPACE, UI_KEY_BACKSPACE},
-        {SDLK_DELETE, UI_KEY_DELETE},     {SDLK_KP_PLUS, '+'},
-        {SDLK_KP_MINUS, '-'},             {SDLK_KP_0, '0'},
+        {SDLK_TAB, UI_KEY_TAB},
+        {SDLK_RETURN, UI_KEY_ENTER},
+        {SDLK_KP_ENTER, UI_KEY_ENTER},
+        {SDLK_SPACE, UI_KEY_SPACE},
+        {SDLK_ESCAPE, UI_KEY_ESC},
+        {SDLK_LEFT, UI_KEY_LEFT},
+        {SDLK_RIGHT, UI_KEY_RIGHT},
+        {SDLK_UP, UI_KEY_UP},
+        {SDLK_DOWN, UI_KEY_DOWN},
+        {SDLK_HOME, UI_KEY_HOME},
+        {SDLK_END, UI_KEY_END},
+        {SDLK_PAGEUP, UI_KEY_PAGE_UP},
+        {SDLK_PAGEDOWN, UI_KEY_PAGE_DOWN},
+        {SDLK_BACKSPACE, UI_KEY_BACKSPACE},
+        {SDLK_DELETE, UI_KEY_DELETE},
+        {SDLK_KP_PLUS, '+'},
+        {SDLK_KP_MINUS, '-'},
+        {SDLK_KP_0, '0'},
     };
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         if (named[i].sdl == key)
@@ -239,9 +248,9 @@ static void gather(struct platform *platform)
 static void set_cursor(struct platform *platform, enum ui_cursor cursor)
 {
     static const SDL_SystemCursor system[] = {
-        [UI_CURSOR_ARROW] = SDL_SYSTEM_CURSOR_ARROW,   [UI_CURSOR_HAND] = SDL_SYSTEM_CURSOR_HAND,
+        [UI_CURSOR_ARROW] = SDL_SYSTEM_CURSOR_ARROW,     [UI_CURSOR_HAND] = SDL_SYSTEM_CURSOR_HAND,
         [UI_CURSOR_CROSS] = SDL_SYSTEM_CURSOR_CROSSHAIR, [UI_CURSOR_TEXT] = SDL_SYSTEM_CURSOR_IBEAM,
-        [UI_CURSOR_MOVE] = SDL_SYSTEM_CURSOR_SIZEALL,  [UI_CURSOR_WAIT] = SDL_SYSTEM_CURSOR_WAIT,
+        [UI_CURSOR_MOVE] = SDL_SYSTEM_CURSOR_SIZEALL,    [UI_CURSOR_WAIT] = SDL_SYSTEM_CURSOR_WAIT,
     };
     SDL_Cursor **wanted = &platform->cursors[system[cursor]];
     if (!*wanted)
@@ -255,7 +264,8 @@ static void log_frame(const struct platform *platform, bool drawn)
     const struct gfx_stats stats = gfx_stats(platform->gfx);
     if (!platform->log_frames || !drawn)
         return;
-    fprintf(stderr, "frame %llu after_input_ms %.2f draw_ms %.2f area %lld upload %llu row_ms %.3f\n",
+    fprintf(stderr,
+            "frame %llu after_input_ms %.2f draw_ms %.2f area %lld upload %llu row_ms %.3f\n",
             (unsigned long long)stats.frames,
             platform->input_time > 0 ? (now() - platform->input_time) * 1e3 : -1.0, stats.draw_ms,
             (long long)stats.damage_area, (unsigned long long)stats.upload_bytes,
@@ -296,8 +306,12 @@ static int platform_create(struct platform *platform, const struct args *args, b
     char message[256];
     nl_error error = {0};
     const struct gfx_params gfx_params = {
-        .window = {.width = args->width ? args->width : offscreen ? 1366 : 1280,
-                   .height = args->height ? args->height : offscreen ? 768 : 800,
+        .window = {.width = args->width ? args->width
+                            : offscreen ? 1366
+                                        : 1280,
+                   .height = args->height ? args->height
+                             : offscreen  ? 768
+                                          : 800,
                    .min_width = 1,
                    .min_height = 1,
                    .offscreen = offscreen,

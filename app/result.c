@@ -82,15 +82,14 @@ struct stage_keys stage_keys(const struct doc *doc, uint64_t source_key, enum so
                                             PARAM_FEATURE_NORM, PARAM_POSITION, PARAM_MAX_SIDE};
     static const enum param_id rows[] = {PARAM_ROWS};
     static const enum param_id attention[] = {
-        PARAM_SIMILARITY, PARAM_PERPLEXITY, PARAM_PERPLEXITY_PER, PARAM_TEMPERATURE,
-        PARAM_H,          PARAM_SIGMA,      PARAM_SCALE,          PARAM_SELF,
-        PARAM_EMBED,      PARAM_DIM,        PARAM_SEED};
+        PARAM_SIMILARITY, PARAM_PERPLEXITY, PARAM_PERPLEXITY_PER, PARAM_TEMPERATURE, PARAM_H,
+        PARAM_SIGMA,      PARAM_SCALE,      PARAM_SELF,           PARAM_EMBED,       PARAM_DIM,
+        PARAM_SEED};
     static const enum param_id dissim[] = {PARAM_METRIC};
     static const enum param_id order[] = {PARAM_ORDER};
     struct stage_keys keys = {.source = source_key};
     if (kind == SOURCE_PICTURE)
-        keys.features =
-            mix_params(source_key, doc, picture, sizeof picture / sizeof *picture);
+        keys.features = mix_params(source_key, doc, picture, sizeof picture / sizeof *picture);
     else
         keys.features = mix_params(source_key, doc, rows, 1);
     keys.attention =
@@ -198,8 +197,7 @@ struct dissim_part *dissim_part_make(const struct doc *doc, const struct feature
     if (status == NL_OK)
         status = nl_dissim((nl_metric_id)param_choice(doc, PARAM_METRIC), x, exec, &part->d, error);
     if (status == NL_OK) {
-        size_t i, j;
-        part->largest = nl_dissim_largest(&part->d, &i, &j);
+        part->largest = nl_dissim_largest(&part->d, &part->largest_i, &part->largest_j);
     } else {
         part_release(&part);
     }
@@ -222,8 +220,8 @@ static nl_status fill_order(const struct doc *doc, const struct source_part *sou
 {
     const size_t n = dissim->d.rows;
     const int *labels = source->source.table.labels;
-    nl_status status = nl_order_rows((nl_order_id)param_choice(doc, PARAM_ORDER), n, labels,
-                                     part->order, error);
+    nl_status status =
+        nl_order_rows((nl_order_id)param_choice(doc, PARAM_ORDER), n, labels, part->order, error);
     if (status != NL_OK)
         return status;
     for (size_t p = 0; p < n; p++) {
@@ -242,8 +240,8 @@ static nl_status fill_order(const struct doc *doc, const struct source_part *sou
 }
 
 struct order_part *order_part_make(const struct doc *doc, const struct source_part *source,
-                                   struct dissim_part *dissim, uint64_t key,
-                                   const nl_exec *exec, nl_error *error)
+                                   struct dissim_part *dissim, uint64_t key, const nl_exec *exec,
+                                   nl_error *error)
 {
     const size_t n = dissim->d.rows;
     struct order_part *part = new_part(sizeof *part, key, order_destroy, error);

@@ -47,16 +47,17 @@ struct dissim_part {
     uint64_t features_key;
     nl_matrix d; /* empty when refused */
     float largest;
+    size_t largest_i, largest_j;
     char refused[200]; /* why there is no matrix, "" = there is one */
 };
 
 struct order_part {
     struct part part;
     struct dissim_part *dissim; /* held */
-    size_t *order;      /* n */
-    float *permutation; /* the same as float, for the texture */
-    float *position;    /* inverse: position of each row */
-    nl_matrix overview; /* D in this order, averaged; empty while n is small */
+    size_t *order;              /* n */
+    float *permutation;         /* the same as float, for the texture */
+    float *position;            /* inverse: position of each row */
+    nl_matrix overview;         /* D in this order, averaged; empty while n is small */
     double path, path_input;
     size_t class_runs; /* 0 without labels */
 };
@@ -69,9 +70,9 @@ struct result {
     struct attention_part *attention;
     struct dissim_part *dissim;
     struct order_part *order;
-    nl_error error;       /* of the stage that failed; status NL_OK = none */
-    uint64_t error_key;   /* attention key that failed */
-    double milliseconds;  /* features to attention */
+    nl_error error;      /* of the stage that failed; status NL_OK = none */
+    uint64_t error_key;  /* attention key that failed */
+    double milliseconds; /* features to attention */
     double dissim_ms;
 };
 
@@ -93,7 +94,7 @@ struct attention_part *attention_part_make(const struct doc *doc, struct feature
 struct dissim_part *dissim_part_make(const struct doc *doc, const struct features_part *features,
                                      uint64_t key, const nl_exec *exec, nl_error *error);
 struct order_part *order_part_make(const struct doc *doc, const struct source_part *source,
-                                   struct dissim_part *dissim, uint64_t key,
-                                   const nl_exec *exec, nl_error *error);
+                                   struct dissim_part *dissim, uint64_t key, const nl_exec *exec,
+                                   nl_error *error);
 
 #endif

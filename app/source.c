@@ -66,11 +66,11 @@ nl_status source_load(const char *path, const nl_csv_params *csv, struct source 
     *source = (struct source){0};
     snprintf(source->name, sizeof source->name, "%s", slash ? slash + 1 : path);
     if (builtin) {
-        status = load_bytes(path, builtin->table, builtin->bytes, builtin->size, csv, source,
-                            &inner);
+        status =
+            load_bytes(path, builtin->table, builtin->bytes, builtin->size, csv, source, &inner);
     } else if (path[0] == '@') {
-        status = nl_fail(error, NL_INVALID, "there is no built-in '%s'; there are @sample and @iris",
-                         path);
+        status = nl_fail(error, NL_INVALID,
+                         "there is no built-in '%s'; there are @sample and @iris", path);
         source_free(source);
         return status;
     } else {

@@ -10,10 +10,10 @@
 
 struct source {
     enum source_kind kind;
-    char name[256];    /* for people: the file's name without its folder, or @sample */
-    nl_bitmap bitmap;  /* picture: upright, full size */
-    nl_table table;    /* table */
-    nl_npy npy;        /* array: (n, d) or (H, W, C) */
+    char name[256];   /* for people: the file's name without its folder, or @sample */
+    nl_bitmap bitmap; /* picture: upright, full size */
+    nl_table table;   /* table */
+    nl_npy npy;       /* array: (n, d) or (H, W, C) */
 };
 
 /*

@@ -52,8 +52,7 @@ static nl_status numbers(const struct doc *doc, const struct source *source,
                                .stride = 1};
     features->grid.width = features->grid.gw;
     features->grid.height = features->grid.gh;
-    features->constant_columns =
-        nl_normalize(&features->x, scaling[param_choice(doc, PARAM_ROWS)]);
+    features->constant_columns = nl_normalize(&features->x, scaling[param_choice(doc, PARAM_ROWS)]);
     return NL_OK;
 }
 
@@ -121,8 +120,8 @@ nl_status stage_attention_run(const struct doc *doc, const struct stage_features
     attention->embedded = queries->cols;
     stage_attention_params(doc, queries->cols, &params);
     if (status == NL_OK)
-        status = nl_attention_create(&params, queries, keys, true, exec, &attention->attention,
-                                     error);
+        status =
+            nl_attention_create(&params, queries, keys, true, exec, &attention->attention, error);
     if (status != NL_OK)
         stage_attention_free(attention);
     return status;
@@ -141,8 +140,8 @@ nl_status stage_values_alloc(const struct stage_features *features, const nl_exe
 {
     if (features->picture.width > 0)
         return nl_patches_alloc(&features->picture, &features->grid, exec, values, error);
-    *values = nl_matrix_view(features->x.data, features->x.rows, features->x.cols,
-                             features->x.stride);
+    *values =
+        nl_matrix_view(features->x.data, features->x.rows, features->x.cols, features->x.stride);
     return NL_OK;
 }
 
@@ -168,8 +167,8 @@ nl_status stage_query_row(const struct stage_features *features, enum source_kin
         return NL_OK;
     }
     if (kind == SOURCE_TABLE)
-        return nl_fail(error, NL_INVALID,
-                       "a table has no pixels: ask for a row, row:1 to row:%zu", features->x.rows);
+        return nl_fail(error, NL_INVALID, "a table has no pixels: ask for a row, row:1 to row:%zu",
+                       features->x.rows);
     double width = fx * (double)grid->width, height = fy * (double)grid->height;
     if (!(query->x >= 0 && query->y >= 0 && query->x < width && query->y < height))
         return nl_fail(error, NL_INVALID,

@@ -28,8 +28,7 @@ struct stage_attention {
 
 /* On failure everything is freed. */
 nl_status stage_features_run(const struct doc *doc, const struct source *source,
-                             const nl_exec *exec, struct stage_features *features,
-                             nl_error *error);
+                             const nl_exec *exec, struct stage_features *features, nl_error *error);
 void stage_features_free(struct stage_features *features);
 
 /* features must outlive it. */

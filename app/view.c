@@ -59,9 +59,8 @@ void view_weights_source(const struct scene *scene, struct draw_list *list)
     if (!attention || !scene->row->key)
         return;
     const nl_grid *grid = &attention->features->features.grid;
-    list->sources[DRAW_SLOT_WEIGHTS] =
-        (struct draw_source){scene->row->key, DRAW_R32F,     (int)grid->gw,
-                             (int)grid->gh,   grid->gw, scene->row->weights};
+    list->sources[DRAW_SLOT_WEIGHTS] = (struct draw_source){
+        scene->row->key, DRAW_R32F, (int)grid->gw, (int)grid->gh, grid->gw, scene->row->weights};
 }
 
 const char *view_row_name(const struct scene *scene, size_t row, char *buffer, size_t size)
@@ -120,14 +119,15 @@ void view_heat_bar(struct ui *ui, struct draw_rect rect, const struct scene *sce
     view_bar(ui, rect, param_choice(scene->doc, PARAM_COLORMAP), numbers);
 }
 
-float view_figure(struct ui *ui, struct draw_rect rect, const char *name, const char *value)
+float view_figure(struct ui *ui, struct draw_rect rect, enum ui_align align, const char *name,
+                  const char *value)
 {
     const struct ui_style *style = ui->style;
     struct draw_rect top = ui_cut_top(&rect, ui_px(style, 15), 0);
     struct ui_type bold = ui_type_bold(ui);
     bold.size = style->caption;
-    ui_label(ui, top, UI_ALIGN_RIGHT, ui_type_caption(ui), name);
-    ui_label(ui, ui_cut_top(&rect, ui_px(style, 15), 0), UI_ALIGN_RIGHT, bold, value);
+    ui_label(ui, top, align, ui_type_caption(ui), name);
+    ui_label(ui, ui_cut_top(&rect, ui_px(style, 15), 0), align, bold, value);
     return ui_px(style, 37);
 }
 
@@ -159,8 +159,8 @@ bool view_zoom_input(struct zoom *zoom, const struct ui_signal *signal, struct d
         double u = (double)(signal->x - rect.x) / (double)rect.w - 0.5;
         double v = (double)(signal->y - rect.y) / (double)rect.h - 0.5;
         double x = zoom->x + u / zoom->factor, y = zoom->y + v / zoom->factor;
-        zoom->factor = fmin(fmax(zoom->factor * pow(1.25, (double)signal->wheel_y), 1),
-                            fmax(most, 1));
+        zoom->factor =
+            fmin(fmax(zoom->factor * pow(1.25, (double)signal->wheel_y), 1), fmax(most, 1));
         zoom->x = x - u / zoom->factor;
         zoom->y = y - v / zoom->factor;
     }

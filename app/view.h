@@ -17,13 +17,13 @@ enum { TOP_SHOWN = 5, TOP_MASS = 10 };
 
 /* The query's row of A, as the main thread computed it. */
 struct row_view {
-    uint64_t key;        /* of attention and query; 0 = there is no row */
+    uint64_t key; /* of attention and query; 0 = there is no row */
     size_t query, n;
     const float *weights; /* n */
     nl_row_figures figures;
     size_t top[TOP_MASS];
     size_t top_count;
-    double top_mass;     /* of the TOP_MASS largest */
+    double top_mass; /* of the TOP_MASS largest */
     double milliseconds;
 };
 
@@ -36,14 +36,14 @@ struct scene {
     enum source_kind kind; /* of the result's source */
     bool stale;            /* the result is not (yet) the document's, for long enough to say so */
     struct job_state job;
-    const char *tier; /* instruction set in use */
+    const char *tier;    /* instruction set in use */
     const char *message; /* an error to show, "" = none */
 };
 
 /* A map that can be zoomed: what part of it is shown. */
 struct zoom {
-    double factor;   /* 1 = all of it fits */
-    double x, y;     /* centre, 0..1 */
+    double factor; /* 1 = all of it fits */
+    double x, y;   /* centre, 0..1 */
 };
 
 /* Transient state: outside the document, outside undo. */
@@ -52,8 +52,8 @@ struct view {
     struct zoom picture, matrix, scatter;
     bool help; /* the list of keys is open */
     bool picture_dragging;
-    size_t hover_row; /* row under the pointer in any panel, SIZE_MAX = none */
-    size_t hover_next; /* what this frame's panels found */
+    size_t hover_row;         /* row under the pointer in any panel, SIZE_MAX = none */
+    size_t hover_next;        /* what this frame's panels found */
     int scatter_x, scatter_y; /* columns */
 };
 
@@ -110,8 +110,9 @@ const char *view_number(double value, char *buffer, size_t size);
 void view_bar(struct ui *ui, struct draw_rect rect, int map, const char *const numbers[3]);
 /* The bar of the query's weights, with the numbers of the overlay's scale. */
 void view_heat_bar(struct ui *ui, struct draw_rect rect, const struct scene *scene);
-/* A row of figures: muted name above a bold value, right-aligned; returns the height. */
-float view_figure(struct ui *ui, struct draw_rect rect, const char *name, const char *value);
+/* A figure: muted name above a bold value; returns the height. */
+float view_figure(struct ui *ui, struct draw_rect rect, enum ui_align align, const char *name,
+                  const char *value);
 /* Wheel zooms at the pointer, middle and right drags pan; true when the view changed. */
 bool view_zoom_input(struct zoom *zoom, const struct ui_signal *signal, struct draw_rect rect,
                      double most);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nonlocal/attention.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -65,6 +66,41 @@ static nl_status check_matrix(const nl_matrix *matrix, const char *what, nl_erro
     if (!nl_matrix_finite(matrix, &row, &col))
         return nl_fail(error, NL_INVALID, "feature %zu of row %zu of the %s is not a finite number",
                        col + 1, row + 1, what);
+    return NL_OK;
+}
+
+static double largest_size(const nl_matrix *matrix)
+{
+    double largest = 0;
+    for (size_t i = 0; i < matrix->rows; i++)
+        for (size_t k = 0; k < matrix->cols; k++)
+            largest = fmax(largest, fabs((double)nl_row(matrix, i)[k]));
+    return largest;
+}
+
+/* Finite features must give finite scores in float. */
+static nl_status check_range(const nl_attention_params *p, const nl_matrix *queries,
+                             const nl_matrix *keys, nl_error *error)
+{
+    const size_t d = keys->cols;
+    double weights = p->omega ? 0 : 1;
+    for (size_t k = 0; p->similarity == NL_EUCLIDEAN && p->omega && k < d; k++) {
+        if (!(p->omega[k] >= 0) || !isfinite(p->omega[k]))
+            return nl_fail(error, NL_INVALID,
+                           "the weight of feature %zu is %g, it must be 0 or more", k + 1,
+                           (double)p->omega[k]);
+        weights += (double)p->omega[k];
+    }
+    if (p->similarity == NL_COSINE)
+        return NL_OK;
+    const double q = largest_size(queries), k = largest_size(keys);
+    const double score =
+        p->similarity == NL_EUCLIDEAN ? weights * (q + k) * (q + k) : (double)d * q * k;
+    if (score > (double)FLT_MAX / 2 || (p->similarity == NL_EUCLIDEAN && q + k > 1e19))
+        return nl_fail(error, NL_INVALID,
+                       "features as large as %g give scores beyond the range of numbers; divide "
+                       "them by a constant first",
+                       fmax(q, k));
     return NL_OK;
 }
 
@@ -150,6 +186,10 @@ nl_status nl_attention_create(const nl_attention_params *params, const nl_matrix
         return nl_fail(error, NL_INVALID, "queries of %zu × %zu do not go with keys of %zu × %zu",
                        queries->rows, queries->cols, keys->rows, keys->cols);
 
+    status = check_range(params, queries, keys, error);
+    if (status != NL_OK)
+        return status;
+
     nl_attention *a = nl_alloc(1, sizeof *a);
     if (!a)
         return nl_fail(error, NL_NOMEM, "no memory for the attention of %zu keys", keys->rows);
@@ -168,8 +208,9 @@ nl_status nl_attention_create(const nl_attention_params *params, const nl_matrix
     else
         a->keys = nl_panels_pack(keys);
     if (status == NL_OK && (!a->keys || (params->similarity == NL_EUCLIDEAN && !prepare_omega(a))))
-        status = nl_fail(error, NL_NOMEM, "no memory for %zu packed keys of %zu features (%.1f MiB)",
-                         a->m, a->d, (double)a->m * (double)a->d * 4 / 1048576);
+        status =
+            nl_fail(error, NL_NOMEM, "no memory for %zu packed keys of %zu features (%.1f MiB)",
+                    a->m, a->d, (double)a->m * (double)a->d * 4 / 1048576);
     a->params.omega = NULL;
     if (status == NL_OK && params->perplexity > 0 && params->perplexity_shared)
         status = share_beta(a, exec, error);
@@ -259,12 +300,11 @@ static double find_beta(const nl_kernels *kernels, const float *r, size_t m, flo
     enum { MAX_STEPS = 100 };
     const double tolerance = 1e-6;
     float lowest = top;
-    size_t left = 0, ties = 0;
+    size_t left = 0;
     for (size_t j = 0; j < m; j++) {
         if (r[j] == -INFINITY)
             continue;
         left++;
-        ties += r[j] == top;
         lowest = r[j] < lowest ? r[j] : lowest;
     }
     const double span = (double)top - (double)lowest;
@@ -276,15 +316,16 @@ static double find_beta(const nl_kernels *kernels, const float *r, size_t m, flo
         *notes |= NL_NOTE_PERPLEXITY_MISS;
         return 1e-6 / span;
     }
-    double low = log(1e-4 / span), high = log(1e9 / span), u = log(5 / span);
-    bool met = false;
-    for (int step = 0; step < MAX_STEPS && !met && high - low > 1e-9; step++) {
+    /* Keys nearly as good as the best may need a β far above 1/span to be told apart. */
+    double low = log(1e-4 / span), high = fmax(log(1e9 / span), log(1e30)), u = log(5 / span);
+    double off = INFINITY;
+    for (int step = 0; step < MAX_STEPS && high - low > 1e-9; step++) {
         double beta = exp(u);
         struct nl_moments sum = kernels->moments(r, m, (float)beta, top);
         double entropy = entropy_of(sum), mean = sum.pt / sum.p;
         double variance = sum.ptt / sum.p - mean * mean;
-        met = fabs(entropy - target) <= tolerance;
-        if (met)
+        off = fabs(entropy - target);
+        if (off <= tolerance)
             break;
         if (entropy > target)
             low = u;
@@ -293,10 +334,7 @@ static double find_beta(const nl_kernels *kernels, const float *r, size_t m, flo
         double newton = variance > 0 ? u + (entropy - target) / variance : low;
         u = newton > low && newton < high ? newton : (low + high) / 2;
     }
-    if (!met && target < log((double)ties) + tolerance)
-        *notes |= NL_NOTE_PERPLEXITY_MISS;
-    else
-        *notes |= NL_NOTE_PERPLEXITY_MET;
+    *notes |= off <= 1e-4 ? NL_NOTE_PERPLEXITY_MET : NL_NOTE_PERPLEXITY_MISS;
     return exp(u);
 }
 
@@ -323,6 +361,15 @@ static void fill_figures(const nl_attention *a, const nl_kernels *kernels, const
     figures->width = width_of(&a->params, (double)beta);
 }
 
+/* True when every key that is left has the score `top`. */
+static bool all_equal(const float *r, size_t m, float top)
+{
+    for (size_t j = 0; j < m; j++)
+        if (r[j] != top && r[j] != -INFINITY)
+            return false;
+    return true;
+}
+
 /* Scores to weights, in place; figures may be NULL. */
 static void weigh(const nl_attention *a, const nl_kernels *kernels, size_t query, float *r,
                   nl_row_figures *figures)
@@ -338,8 +385,10 @@ static void weigh(const nl_attention *a, const nl_kernels *kernels, size_t query
         return;
     }
     float beta = row_beta(a, kernels, r, top, &notes);
-    if (figures)
+    if (figures) {
+        notes |= all_equal(r, a->m, top) ? NL_NOTE_UNIFORM : 0;
         fill_figures(a, kernels, r, beta, top, figures);
+    }
     double sum = kernels->exp_sum(r, a->m, beta, top);
     kernels->scale(r, a->m, (float)(1 / sum));
     if (!figures)

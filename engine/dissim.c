@@ -93,8 +93,8 @@ nl_status nl_dissim(nl_metric_id metric, const nl_matrix *x, const nl_exec *exec
         loop.x = &scaled;
     }
     if (status == NL_OK && !(panels = nl_panels_pack(loop.x)))
-        status = nl_fail(error, NL_NOMEM, "no memory for %zu packed rows of %zu features", n,
-                         x->cols);
+        status =
+            nl_fail(error, NL_NOMEM, "no memory for %zu packed rows of %zu features", n, x->cols);
     loop.panels = panels;
     if (status == NL_OK)
         status = nl_parallel(exec, n, ROWS, upper_rows, &loop, error);

@@ -194,8 +194,10 @@ nl_status nl_embedding_create(const nl_embedding_params *params, const nl_matrix
                        "another embedding",
                        d, l);
     if (l > d)
-        return nl_fail(error, NL_INVALID, "an embedding of %zu dimensions is more than the %zu "
-                                          "features there are", l, d);
+        return nl_fail(error, NL_INVALID,
+                       "an embedding of %zu dimensions is more than the %zu "
+                       "features there are",
+                       l, d);
     nl_status status;
     switch (params->kind) {
     case NL_EMBED_IDENTITY:
@@ -206,8 +208,8 @@ nl_status nl_embedding_create(const nl_embedding_params *params, const nl_matrix
         break;
     case NL_EMBED_RANDOM:
     case NL_EMBED_ZERO:
-        status = random_embedding(embedding, d, l, params->seed, params->kind == NL_EMBED_ZERO,
-                                  error);
+        status =
+            random_embedding(embedding, d, l, params->seed, params->kind == NL_EMBED_ZERO, error);
         break;
     default:
         status = nl_fail(error, NL_INVALID, "there is no embedding number %d", (int)params->kind);

@@ -433,8 +433,8 @@ nl_status nl_patches_assemble(const nl_picture *picture, const nl_grid *grid,
                               nl_error *error)
 {
     size_t bare = 0;
-    *out = (nl_picture){picture->width, picture->height, picture->original_width,
-                        picture->original_height, {0}};
+    *out = (nl_picture){
+        picture->width, picture->height, picture->original_width, picture->original_height, {0}};
     double *sums = nl_alloc(4 * grid->width * grid->height, sizeof *sums);
     nl_status status = nl_matrix_alloc(&out->rgb, grid->height, 3 * grid->width, error);
     if (status == NL_OK && !sums)

@@ -34,8 +34,9 @@ static void choice_row(struct panel *panel, enum param_id id)
     int choice = param_choice(panel->scene->doc, id);
     struct draw_rect rect =
         ui_row(panel->ui, &panel->column, spec->key, tr(spec->label), tr(spec->help));
-    const struct ui_choices choices = {.name = choice_label, .user = (void *)(uintptr_t)spec,
-                                       .count = param_choices(id)};
+    rect = ui_center(rect, rect.w, panel->ui->style->control);
+    const struct ui_choices choices = {
+        .name = choice_label, .user = (void *)(uintptr_t)spec, .count = param_choices(id)};
     if (!(ui_dropdown_of(panel->ui, rect, spec->key, &choices, &choice, tr(spec->help)) &
           UI_CHANGED))
         return;

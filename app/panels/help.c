@@ -33,14 +33,13 @@ void panel_help(struct ui *ui, const struct scene *scene, struct view *view, str
     const int lines = COMMAND_COUNT + (int)(sizeof gestures / sizeof *gestures);
     (void)scene;
     (void)view;
-    struct draw_rect box =
-        ui_center(ui_window(ui), ui_px(style, 600), ui_px(style, 22) * (float)lines + ui_px(style, 76));
+    struct draw_rect box = ui_center(ui_window(ui), ui_px(style, 600),
+                                     ui_px(style, 22) * (float)lines + ui_px(style, 76));
     struct ui_overlay before = ui_overlay_begin(ui, box);
     ui_overlay_box(ui, box);
     struct draw_rect inside = ui_inset(box, ui_px(style, 16), ui_px(style, 12));
     struct draw_rect head = ui_cut_top(&inside, style->control, ui_px(style, 8));
-    struct draw_rect close =
-        ui_cut_right(&head, ui_button_width(ui, tr("Close")), ui_px(style, 8));
+    struct draw_rect close = ui_cut_right(&head, ui_button_width(ui, tr("Close")), ui_px(style, 8));
     ui_title(ui, head, tr("Keys and mouse"), NULL);
     if (ui_button(ui, close, "close-help", tr("Close"), UI_BUTTON_PLAIN, NULL))
         edit_command(edits, COMMAND_HELP);

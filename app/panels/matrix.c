@@ -25,28 +25,32 @@ static struct frame place(struct draw_rect space, const struct zoom *zoom, size_
     return frame;
 }
 
-/* A band over the row and the column at this position, at least one pixel thick. */
-static void mark_position(struct ui *ui, const struct frame *frame, double position,
-                          draw_color color, bool column)
+/* A band `thick` or more over a row or column: a line while cells are small, else its outline. */
+static void mark_band(struct ui *ui, struct draw_rect band, draw_color color)
 {
-    const struct ui_style *style = ui->style;
-    const double per_y = (double)frame->rect.h / (frame->y1 - frame->y0);
-    const double per_x = (double)frame->rect.w / (frame->x1 - frame->x0);
-    const float thick = fmaxf((float)per_y, style->hair);
-    const float y = frame->rect.y + (float)((position - frame->y0) * per_y);
-    const float x = frame->rect.x + (float)((position - frame->x0) * per_x);
-    if (thick <= 4 * style->hair) {
-        draw_fill(ui->list, (struct draw_rect){frame->rect.x, y, frame->rect.w, thick}, 0, color);
-        if (column)
-            draw_fill(ui->list, (struct draw_rect){x, frame->rect.y, thick, frame->rect.h}, 0,
-                      color);
-        return;
-    }
-    draw_stroke(ui->list, (struct draw_rect){frame->rect.x, y, frame->rect.w, thick}, 0,
-                style->hair * 2, color);
-    if (column)
-        draw_stroke(ui->list, (struct draw_rect){x, frame->rect.y, thick, frame->rect.h}, 0,
-                    style->hair * 2, color);
+    const float hair = ui->style->hair;
+    if (fminf(band.w, band.h) <= 4 * hair)
+        draw_fill(ui->list, band, 0, color);
+    else
+        draw_stroke(ui->list, band, 0, 2 * hair, color);
+}
+
+/* The query's row: what row i of the matrix is. */
+static void mark_row(struct ui *ui, const struct frame *frame, double position, draw_color color)
+{
+    const double per_cell = (double)frame->rect.h / (frame->y1 - frame->y0);
+    const float y = frame->rect.y + (float)((position - frame->y0) * per_cell);
+    const float thick = fmaxf((float)per_cell, ui->style->hair);
+    mark_band(ui, (struct draw_rect){frame->rect.x, y, frame->rect.w, thick}, color);
+}
+
+/* A key's column. */
+static void mark_column(struct ui *ui, const struct frame *frame, double position, draw_color color)
+{
+    const double per_cell = (double)frame->rect.w / (frame->x1 - frame->x0);
+    const float x = frame->rect.x + (float)((position - frame->x0) * per_cell);
+    const float thick = fmaxf((float)per_cell, ui->style->hair);
+    mark_band(ui, (struct draw_rect){x, frame->rect.y, thick, frame->rect.h}, color);
 }
 
 static void draw_cells(struct ui *ui, const struct frame *frame, const struct order_part *order)
@@ -74,8 +78,8 @@ static void hover(struct ui *ui, const struct scene *scene, const struct order_p
     snprintf(text, sizeof text, "%s %s, %s %s   D = %s", tr("query"),
              view_row_name(scene, order->order[i], query, sizeof query), tr("key"),
              view_row_name(scene, order->order[j], key, sizeof key),
-             view_number((double)nl_row(&order->dissim->d, order->order[i])[order->order[j]], number,
-                         sizeof number));
+             view_number((double)nl_row(&order->dissim->d, order->order[i])[order->order[j]],
+                         number, sizeof number));
     ui_note(ui, text);
 }
 
@@ -89,10 +93,10 @@ static void react(struct ui *ui, const struct frame *frame, const struct scene *
     if (view_zoom_input(&view->matrix, &signal, frame->rect, fmax((double)n / 4, 1)))
         ui_again(ui);
     ui_focus_ring(ui, id, frame->rect, 0);
-    const double x = frame->x0 + (frame->x1 - frame->x0) *
-                                     (double)((signal.x - frame->rect.x) / frame->rect.w);
-    const double y = frame->y0 + (frame->y1 - frame->y0) *
-                                     (double)((signal.y - frame->rect.y) / frame->rect.h);
+    const double x =
+        frame->x0 + (frame->x1 - frame->x0) * (double)((signal.x - frame->rect.x) / frame->rect.w);
+    const double y =
+        frame->y0 + (frame->y1 - frame->y0) * (double)((signal.y - frame->rect.y) / frame->rect.h);
     const size_t j = (size_t)fmin(fmax(floor(x), 0), (double)n - 1);
     const size_t i = (size_t)fmin(fmax(floor(y), 0), (double)n - 1);
     if (signal.button == UI_LEFT) {
@@ -122,32 +126,58 @@ static const char *order_label(void *user, int i)
     return tr(nl_orders[i].label);
 }
 
-/* Order drop-down and the figures that say how good the order is. */
+/* A line of the figures, left out where the panel ends. */
+static void quality(struct ui *ui, struct ui_column *column, struct draw_rect rect, float height,
+                    const char *name, const char *value)
+{
+    if (column->y + height > rect.y + rect.h)
+        return;
+    struct draw_rect line = ui_column_next(column, height);
+    ui_label(ui, ui_cut_left(&line, ui->style->label, ui->style->gap), UI_ALIGN_LEFT,
+             ui_type_muted(ui), name);
+    ui_label(ui, line, UI_ALIGN_LEFT, ui_type_body(ui), value);
+}
+
+/* The order's drop-down and, as far as there is room, how good the order is. */
 static void draw_side(struct ui *ui, struct draw_rect rect, const struct scene *scene,
                       const struct order_part *order, struct edits *edits)
 {
     const struct ui_style *style = ui->style;
-    char text[64];
+    const struct source *source = &scene->result->source->source;
+    char text[120], first[64], second[64];
     int choice = param_choice(scene->doc, PARAM_ORDER);
-    struct draw_rect line = ui_cut_top(&rect, style->control, ui_px(style, 6));
-    ui_label(ui, ui_cut_left(&line, ui_px(style, 52), ui_px(style, 4)), UI_ALIGN_LEFT,
-             ui_type_muted(ui), tr("Order"));
-    const bool labels = scene->result->source->source.table.labels != NULL;
-    const struct ui_choices choices = {.name = order_label, .count = labels ? NL_ORDER_COUNT : 1};
-    struct draw_rect box = ui_cut_left(&line, ui_px(style, 130), ui_px(style, 16));
+    struct ui_column column = ui_column(rect, 0);
+    const struct ui_choices choices = {.name = order_label,
+                                       .count = source->table.labels ? NL_ORDER_COUNT : 1};
+    struct draw_rect box =
+        ui_row(ui, &column, "order", tr("Order"), tr(param_table[PARAM_ORDER].help));
+    box = ui_center(box, box.w, style->control);
+    box.w = fminf(box.w, ui_px(style, 180));
     if (ui_dropdown_of(ui, box, "order", &choices, &choice, tr(param_table[PARAM_ORDER].help)) &
         UI_CHANGED)
         edit_param(edits, PARAM_ORDER, (struct param_value){.number = choice}, true);
-    if (!order)
-        return;
-    snprintf(text, sizeof text, "%s %.2f", tr("path length"), order->path);
-    ui_label(ui, line, UI_ALIGN_LEFT, ui_type_muted(ui), text);
+    const float row = ui_px(style, 22);
+    snprintf(text, sizeof text, "%.2f   (%s %.2f)", order->path, tr("in file order"),
+             order->path_input);
+    quality(ui, &column, rect, row, tr("Path length"), text);
+    snprintf(text, sizeof text, "%.4g   %s %s, %s", (double)order->dissim->largest, tr("between"),
+             view_row_name(scene, order->dissim->largest_i, first, sizeof first),
+             view_row_name(scene, order->dissim->largest_j, second, sizeof second));
+    quality(ui, &column, rect, row, tr("Largest"), text);
+    if (order->class_runs > 0) {
+        snprintf(text, sizeof text, "%zu   (%zu %s)", order->class_runs, source->table.class_count,
+                 tr("classes"));
+        quality(ui, &column, rect, row, tr("Class runs"), text);
+    }
+    snprintf(text, sizeof text, "%.1f MB",
+             (double)order->dissim->d.rows * (double)order->dissim->d.stride * 4e-6);
+    quality(ui, &column, rect, row, tr("Memory"), text);
 }
 
 static void explain_absence(struct ui *ui, struct draw_rect inside, const struct scene *scene,
                             const struct order_part *order)
 {
-    const char *text = order                        ? order->dissim->refused
+    const char *text = order                         ? order->dissim->refused
                        : scene->result->error.status ? scene->result->error.message
                                                      : tr("One moment …");
     struct draw_rect box = ui_inset(inside, ui_px(ui->style, 16), ui_px(ui->style, 16));
@@ -163,30 +193,38 @@ void panel_matrix(struct ui *ui, struct draw_rect rect, const struct scene *scen
     const bool there = order && order->dissim->d.rows > 0 && scene->result->source;
     char caption[160] = "";
     if (there)
-        snprintf(caption, sizeof caption, "%s · %zu × %zu · %.1f MB", tr("Euclidean distance D_{ij}"),
-                 order->dissim->d.rows, order->dissim->d.cols,
-                 (double)order->dissim->d.rows * (double)order->dissim->d.cols * 4e-6);
-    struct draw_rect inside = ui_panel_begin(ui, rect, tr("How unlike are the points?"), caption);
+        snprintf(caption, sizeof caption, "D_{ij}, %zu × %zu", order->dissim->d.rows,
+                 order->dissim->d.cols);
+    struct draw_rect inside = ui_panel_begin(ui, rect, tr("How unlike are they?"), caption);
     if (!there) {
         explain_absence(ui, inside, scene, order);
         ui_panel_end(ui);
         return;
     }
-    struct draw_rect side = ui_cut_bottom(&inside, style->control, ui_px(style, 8));
+    const float foot = style->row + ui_px(style, 8);
+    const float side_height = inside.h - foot; /* of the matrix, if width allows */
     struct draw_rect bar = ui_cut_right(&inside, ui_px(style, 12 + 6 + 40), ui_px(style, 10));
-    const struct frame frame = place(inside, &view->matrix, order->dissim->d.rows);
+    struct draw_rect square = {inside.x, inside.y, inside.w, fmaxf(side_height, 0)};
+    struct draw_rect side = inside;
+    const struct frame frame = place(square, &view->matrix, order->dissim->d.rows);
     bar.x = frame.rect.x + frame.rect.w + ui_px(style, 10);
     bar.h = frame.rect.h;
-    side.y = frame.rect.y + frame.rect.h + ui_px(style, 8);
+    side.w = inside.w + bar.w + ui_px(style, 10);
+    if (inside.w - frame.rect.w > ui_px(style, 220)) { /* a wide, low panel: beside it */
+        side.x = bar.x + bar.w;
+        side.w = inside.x + inside.w + bar.w - side.x;
+    } else {
+        side.y = frame.rect.y + frame.rect.h + ui_px(style, 8);
+        side.h = inside.y + inside.h - side.y;
+    }
     const bool linked = attention && scene->row->key && scene->row->n == order->dissim->d.rows &&
                         order->dissim->features_key == attention->features->part.key;
     ui_clip_begin(ui, frame.rect);
     draw_cells(ui, &frame, order);
     if (linked && view->hover_row < scene->row->n)
-        mark_position(ui, &frame, (double)order->position[view->hover_row], style->result, false);
+        mark_column(ui, &frame, (double)order->position[view->hover_row], style->result);
     if (linked)
-        mark_position(ui, &frame, (double)order->position[scene->row->query], ui_query_colors[0],
-                      true);
+        mark_row(ui, &frame, (double)order->position[scene->row->query], ui_query_colors[0]);
     view_stale(ui, frame.rect, scene, edits, "matrix-progress");
     ui_clip_end(ui);
     if (linked)

@@ -179,36 +179,92 @@ static void thumbnail(struct ui *ui, struct draw_rect rect, const struct scene *
     draw_heatmap(ui->list, rect, &heat);
 }
 
-static void draw_figures(struct ui *ui, struct draw_rect rect, const struct scene *scene,
-                         struct view *view)
+/* One of the patches read most, `side` large, with its weight beside or below it. */
+static void top_patch(struct ui *ui, struct draw_rect picture, struct draw_rect number,
+                      enum ui_align align, const struct scene *scene, const struct view *view,
+                      size_t t)
+{
+    char text[32];
+    const size_t key = scene->row->top[t];
+    thumbnail(ui, picture, scene, key);
+    if (key == view->hover_row)
+        draw_stroke(ui->list, picture, 0, ui_px(ui->style, 2), ui->style->result);
+    snprintf(text, sizeof text, "%.3f", (double)scene->row->weights[key]);
+    ui_label(ui, number, align, ui_type_body(ui), text);
+}
+
+/* Name and value of figure f; false past the last. */
+static bool row_figure(const struct row_view *row, int f, const char **name, char *value,
+                       size_t size)
+{
+    switch (f) {
+    case 0:
+        *name = tr("entropy");
+        snprintf(value, size, "%.3f nats", row->figures.entropy);
+        return true;
+    case 1:
+        *name = tr("effective keys");
+        snprintf(value, size, "%.1f", row->figures.effective);
+        return true;
+    case 2:
+        *name = tr("top 10 hold");
+        snprintf(value, size, "%.0f %%", 100 * row->top_mass);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* In a column beside the picture. */
+static void figures_beside(struct ui *ui, struct draw_rect rect, const struct scene *scene,
+                           const struct view *view)
 {
     const struct ui_style *style = ui->style;
-    const struct row_view *row = scene->row;
-    char text[64];
-    if (!row->key)
-        return;
+    const char *name;
+    char value[64];
     ui_label(ui, ui_cut_top(&rect, ui_px(style, 18), ui_px(style, 2)), UI_ALIGN_RIGHT,
              ui_type_caption(ui), tr("largest five"));
-    for (size_t t = 0; t < row->top_count && t < TOP_SHOWN && rect.h > ui_px(style, 130); t++) {
+    for (size_t t = 0; t < scene->row->top_count && t < TOP_SHOWN && rect.h > ui_px(style, 140);
+         t++) {
         struct draw_rect line = ui_cut_top(&rect, ui_px(style, 24), ui_px(style, 3));
         struct draw_rect number = ui_cut_right(&line, ui_px(style, 46), ui_px(style, 4));
-        struct draw_rect picture = ui_cut_right(&line, ui_px(style, 24), 0);
-        thumbnail(ui, picture, scene, row->top[t]);
-        if (row->top[t] == view->hover_row)
-            draw_stroke(ui->list, picture, 0, ui_px(style, 2), style->result);
-        snprintf(text, sizeof text, "%.3f", (double)row->weights[row->top[t]]);
-        ui_label(ui, number, UI_ALIGN_RIGHT, ui_type_body(ui), text);
+        top_patch(ui, ui_cut_right(&line, ui_px(style, 24), 0), number, UI_ALIGN_RIGHT, scene, view,
+                  t);
     }
     ui_cut_top(&rect, ui_px(style, 8), 0);
-    snprintf(text, sizeof text, "%.3f nats", row->figures.entropy);
-    float step = view_figure(ui, rect, tr("entropy"), text);
-    ui_cut_top(&rect, step, 0);
-    snprintf(text, sizeof text, "%.1f", row->figures.effective);
-    view_figure(ui, rect, tr("effective keys"), text);
-    ui_cut_top(&rect, step, 0);
-    snprintf(text, sizeof text, "%.0f %%", 100 * row->top_mass);
-    if (rect.h >= ui_px(style, 30))
-        view_figure(ui, rect, tr("top 10 hold"), text);
+    for (int f = 0; row_figure(scene->row, f, &name, value, sizeof value); f++) {
+        if (rect.h < ui_px(style, 30))
+            return;
+        ui_cut_top(&rect, view_figure(ui, rect, UI_ALIGN_RIGHT, name, value), 0);
+    }
+}
+
+enum { STRIP_HEIGHT = 116, STRIP_WIDTH = 360 }; /* units that figures_below needs */
+
+/* In a strip under the picture: larger patches, figures to their right. */
+static void figures_below(struct ui *ui, struct draw_rect rect, const struct scene *scene,
+                          const struct view *view)
+{
+    const struct ui_style *style = ui->style;
+    const char *name;
+    char value[64];
+    ui_label(ui, ui_cut_top(&rect, ui_px(style, 18), ui_px(style, 4)), UI_ALIGN_LEFT,
+             ui_type_caption(ui), tr("largest five weights, and the patches they belong to"));
+    const float column = ui_px(style, 112);
+    const float cell = (rect.w - column) / TOP_SHOWN;
+    const float side =
+        floorf(fminf(fminf(cell - style->gap, rect.h - ui_px(style, 20)), ui_px(style, 96)));
+    struct draw_rect figures = ui_cut_right(&rect, column, 0);
+    for (size_t t = 0; t < scene->row->top_count && t < TOP_SHOWN; t++) {
+        struct draw_rect patch = ui_cut_left(&rect, side, ui_px(style, 10));
+        struct draw_rect number = {patch.x, patch.y + side + ui_px(style, 2), side,
+                                   ui_px(style, 18)};
+        patch.h = side;
+        top_patch(ui, patch, number, UI_ALIGN_CENTER, scene, view, t);
+    }
+    for (int f = 0; row_figure(scene->row, f, &name, value, sizeof value); f++)
+        if (figures.h >= ui_px(style, 30))
+            ui_cut_top(&figures, view_figure(ui, figures, UI_ALIGN_RIGHT, name, value), 0);
 }
 
 static const char *row_note(unsigned notes)
@@ -250,15 +306,26 @@ void panel_picture(struct ui *ui, struct draw_rect rect, const struct scene *sce
         ui_panel_end(ui);
         return;
     }
-    struct draw_rect figures = {0}, bar;
-    if (inside.w > ui_px(style, 430))
+    const float bar_width = ui_px(style, 12 + 6 + 44), bar_gap = ui_px(style, 10);
+    const nl_bitmap *bitmap = &result->source->source.bitmap;
+    const float flat = (inside.w - bar_width - bar_gap) * (float)bitmap->height /
+                       (float)bitmap->width; /* height of the picture at full width */
+    const bool below = inside.h - flat >= ui_px(style, STRIP_HEIGHT) + style->gap &&
+                       inside.w >= ui_px(style, STRIP_WIDTH);
+    const bool beside = !below && inside.w > ui_px(style, 430);
+    struct draw_rect figures = {0};
+    if (below)
+        figures = ui_cut_bottom(&inside, fminf(inside.h - flat - style->gap, ui_px(style, 150)),
+                                style->gap);
+    else if (beside)
         figures = ui_cut_right(&inside, ui_px(style, 92), style->gap);
-    bar = ui_cut_right(&inside, ui_px(style, 12 + 6 + 44), ui_px(style, 10));
-    const struct frame frame = place(inside, &result->source->source.bitmap, &view->picture);
+    struct draw_rect bar = ui_cut_right(&inside, bar_width, bar_gap);
+    const struct frame frame = place(inside, bitmap, &view->picture);
     /* bar and figures stand at the picture, not at the panel's far side */
-    const float shift = inside.w - frame.rect.w;
-    bar.x -= shift;
+    bar.x -= inside.w - frame.rect.w;
     bar.h = fminf(bar.h, fmaxf(frame.rect.h, ui_px(style, 48)));
+    if (below)
+        figures.y = frame.rect.y + fmaxf(frame.rect.h, bar.h) + style->gap;
     ui_clip_begin(ui, frame.rect);
     draw_map(ui, &frame, scene);
     if (scene->row->key) {
@@ -270,7 +337,9 @@ void panel_picture(struct ui *ui, struct draw_rect rect, const struct scene *sce
     ui_clip_end(ui);
     react(ui, &frame, scene, view, edits);
     view_heat_bar(ui, bar, scene);
-    if (figures.w > 0)
-        draw_figures(ui, figures, scene, view);
+    if (below && scene->row->key)
+        figures_below(ui, figures, scene, view);
+    else if (beside && scene->row->key)
+        figures_beside(ui, figures, scene, view);
     ui_panel_end(ui);
 }

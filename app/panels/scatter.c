@@ -123,13 +123,14 @@ static void draw_points(struct ui *ui, const struct axes *axes, const struct sce
     for (size_t k = 0; k < shown; k++) {
         const size_t i = k * values->rows / shown;
         float x, y;
-        double position = row->key && i < row->n
-                              ? overlay_position(scale, (double)row->weights[i],
-                                                 (double)row->figures.largest)
-                              : 0;
+        double position = row->key && i < row->n ? overlay_position(scale, (double)row->weights[i],
+                                                                    (double)row->figures.largest)
+                                                 : 0;
         to_screen(axes, nl_row(values, i), &x, &y);
         draw_point(ui, x, y, ui_px(style, 3) + (float)position * ui_px(style, 3),
-                   labels ? labels[i] : 0, heat_color(map, position), style->muted);
+                   labels ? labels[i] : 0,
+                   ui_mix(style->raised, heat_color(map, position), (float)fmin(2 * position, 1)),
+                   style->muted);
     }
     if (view->hover_row < values->rows) {
         float x, y;
@@ -220,7 +221,8 @@ static void choose_columns(struct ui *ui, struct draw_rect rect, const struct sc
                                        .count = (int)(columns < 256 ? columns : 256)};
     struct draw_rect left = ui_nth(rect, 0, 2, ui_px(ui->style, 16));
     struct draw_rect right = ui_nth(rect, 1, 2, ui_px(ui->style, 16));
-    ui_label(ui, ui_cut_left(&left, ui_px(ui->style, 20), 0), UI_ALIGN_LEFT, ui_type_muted(ui), "x");
+    ui_label(ui, ui_cut_left(&left, ui_px(ui->style, 20), 0), UI_ALIGN_LEFT, ui_type_muted(ui),
+             "x");
     ui_dropdown_of(ui, left, "scatter-x", &choices, &view->scatter_x, NULL);
     ui_label(ui, ui_cut_left(&right, ui_px(ui->style, 20), 0), UI_ALIGN_LEFT, ui_type_muted(ui),
              "y");

@@ -52,7 +52,8 @@ void panel_status(struct ui *ui, struct draw_rect rect, const struct scene *scen
             }
             pair(ui, &rest, scene->kind == SOURCE_PICTURE ? tr("patch") : tr("row"),
                  view_row_name(scene, at, name, sizeof name));
-            snprintf(text, sizeof text, "%s", view_number((double)row->weights[at], name, sizeof name));
+            snprintf(text, sizeof text, "%s",
+                     view_number((double)row->weights[at], name, sizeof name));
             pair(ui, &rest, "a =", text);
             snprintf(text, sizeof text, "%.1f %s %zu", row->figures.effective, tr("of"), row->n);
             pair(ui, &rest, tr("effective keys"), text);

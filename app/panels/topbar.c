@@ -4,8 +4,8 @@
 #include "../tr.h"
 #include "../view.h"
 
-static void scene_tab(struct ui *ui, struct draw_rect *rest, const char *id, enum command_id command,
-                      bool chosen, struct edits *edits)
+static void scene_tab(struct ui *ui, struct draw_rect *rest, const char *id,
+                      enum command_id command, bool chosen, struct edits *edits)
 {
     const char *label = tr(command_table[command].label);
     struct draw_rect tab = ui_cut_left(rest, ui_button_width(ui, label), ui_px(ui->style, 4));
@@ -22,8 +22,9 @@ void panel_topbar(struct ui *ui, struct draw_rect rect, const struct scene *scen
     draw_region_begin(ui->list, rect);
     ui_clip_begin(ui, rect);
     draw_fill(ui->list, rect, 0, style->panel);
-    draw_fill(ui->list, (struct draw_rect){rect.x, rect.y + rect.h - style->hair, rect.w, style->hair},
-              0, style->line);
+    draw_fill(ui->list,
+              (struct draw_rect){rect.x, rect.y + rect.h - style->hair, rect.w, style->hair}, 0,
+              style->line);
     struct draw_rect rest = ui_inset(rect, ui_px(style, 12), ui_px(style, 6));
     struct ui_type name = ui_type_bold(ui);
     name.size = style->title;
@@ -37,7 +38,8 @@ void panel_topbar(struct ui *ui, struct draw_rect rect, const struct scene *scen
         edit_command(edits, COMMAND_HELP);
     const char *theme = style->theme == UI_DARK ? tr("Light") : tr("Dark");
     struct draw_rect button = ui_cut_right(&rest, ui_button_width(ui, theme), ui_px(style, 12));
-    if (ui_button(ui, button, "theme", theme, UI_BUTTON_PLAIN, command_table[COMMAND_THEME].key_name))
+    if (ui_button(ui, button, "theme", theme, UI_BUTTON_PLAIN,
+                  command_table[COMMAND_THEME].key_name))
         edit_command(edits, COMMAND_THEME);
 
     const struct source_part *source = scene->result->source;

@@ -31,8 +31,7 @@ static void work_free(struct work *work)
 static nl_status compute(const struct args *args, struct work *work, nl_error *error)
 {
     const nl_exec *exec = &work->exec.exec;
-    nl_status status =
-        stage_features_run(&args->doc, &work->source, exec, &work->features, error);
+    nl_status status = stage_features_run(&args->doc, &work->source, exec, &work->features, error);
     if (status == NL_OK)
         status = stage_attention_run(&args->doc, &work->features, exec, &work->attention, error);
     if (status == NL_OK)
@@ -40,8 +39,8 @@ static nl_status compute(const struct args *args, struct work *work, nl_error *e
     if (status == NL_OK)
         status = nl_matrix_alloc(&work->y, work->features.x.rows, work->values.cols, error);
     if (status == NL_OK)
-        status = nl_attention_apply(work->attention.attention, &work->values, exec, &work->y,
-                                    error);
+        status =
+            nl_attention_apply(work->attention.attention, &work->values, exec, &work->y, error);
     return status;
 }
 
@@ -73,8 +72,7 @@ static nl_status write_picture(const char *path, const nl_picture *picture, nl_e
     if (!bytes)
         return nl_fail(error, NL_NOMEM, "no memory to write %s", path);
     size_t outside = to_bytes(&picture->rgb, bytes);
-    nl_status status =
-        png_write(path, bytes, (int)picture->width, (int)picture->height, error);
+    nl_status status = png_write(path, bytes, (int)picture->width, (int)picture->height, error);
     free(bytes);
     if (status == NL_OK && outside > 0)
         verb_note("%zu of %zu channel values lie outside 0 to 1 and were cut off; .npy keeps them",

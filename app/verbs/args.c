@@ -136,7 +136,8 @@ static nl_status read_ui_scale(struct args *args, const char *text, nl_error *er
     char *end = NULL;
     args->ui_scale = strtod(text, &end);
     if (end == text || *end || !(args->ui_scale >= 0.5 && args->ui_scale <= 4))
-        return nl_fail(error, NL_INVALID, "--ui-scale: '%.60s' is not a number from 0.5 to 4", text);
+        return nl_fail(error, NL_INVALID, "--ui-scale: '%.60s' is not a number from 0.5 to 4",
+                       text);
     return NL_OK;
 }
 
@@ -238,8 +239,8 @@ nl_status args_parse(const struct verb *verb, int argc, char **argv, struct args
         else if (!verb->needs_file && !verb->optional_file)
             status = nl_fail(error, NL_INVALID, "'%.100s' is one argument too many", argv[i]);
         else if (args->doc.source[0])
-            status = nl_fail(error, NL_INVALID, "one file at a time: '%.100s' is a second one",
-                             argv[i]);
+            status =
+                nl_fail(error, NL_INVALID, "one file at a time: '%.100s' is a second one", argv[i]);
         else if (strlen(argv[i]) >= sizeof args->doc.source || !*argv[i])
             status = nl_fail(error, NL_INVALID, "the file's name is empty or too long");
         else

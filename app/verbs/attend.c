@@ -34,10 +34,10 @@ static void print_extent(const struct args *args, const struct work *work)
         printf("%zu × %zu pixels", picture->original_width, picture->original_height);
         if (picture->width != picture->original_width)
             printf(", reduced to %zu × %zu", picture->width, picture->height);
-        printf("\nfeatures %s, patch %zu, stride %zu\n",
-               param_format(PARAM_FEATURES, args->doc.params[PARAM_FEATURES], feature,
-                            sizeof feature),
-               grid->patch, grid->stride);
+        printf(
+            "\nfeatures %s, patch %zu, stride %zu\n",
+            param_format(PARAM_FEATURES, args->doc.params[PARAM_FEATURES], feature, sizeof feature),
+            grid->patch, grid->stride);
     } else {
         printf("%zu rows, %zu features\n", work->features.x.rows, work->features.x.cols);
     }
@@ -58,8 +58,8 @@ static void print_place(const struct work *work, size_t row)
     } else if (grid->gh > 1) {
         printf("cell (%zu, %zu)", row % grid->gw, row / grid->gw);
     } else {
-        size_t number = work->source.kind == SOURCE_TABLE ? work->source.table.row_numbers[row]
-                                                          : row + 1;
+        size_t number =
+            work->source.kind == SOURCE_TABLE ? work->source.table.row_numbers[row] : row + 1;
         printf("row %zu", number);
         if (work->source.table.labels)
             printf(" (%s)", work->source.table.classes[work->source.table.labels[row]]);
@@ -134,15 +134,15 @@ static nl_status prepare(const struct args *args, struct work *work, nl_error *e
         struct doc_query query = doc->queries[q];
         status = find_row(&work->source, &query, error);
         if (status == NL_OK)
-            status = stage_query_row(&work->features, work->source.kind, &query, &work->rows[q],
-                                     error);
+            status =
+                stage_query_row(&work->features, work->source.kind, &query, &work->rows[q], error);
     }
     if (status == NL_OK)
-        status = stage_attention_run(doc, &work->features, &work->exec.exec, &work->attention,
-                                     error);
+        status =
+            stage_attention_run(doc, &work->features, &work->exec.exec, &work->attention, error);
     if (status == NL_OK)
-        status = nl_matrix_alloc(&work->weights, (size_t)doc->query_count, work->features.x.rows,
-                                 error);
+        status =
+            nl_matrix_alloc(&work->weights, (size_t)doc->query_count, work->features.x.rows, error);
     return status;
 }
 
@@ -192,7 +192,8 @@ int verb_attend(const struct args *args)
     char note[200];
     if (args->doc.query_count == 0 || check_output(args, SOURCE_NONE, &error) != NL_OK) {
         fprintf(stderr, "nonlocal attend: %s\n",
-                args->doc.query_count ? error.message : "no query; add --query X,Y or --query row:N");
+                args->doc.query_count ? error.message
+                                      : "no query; add --query X,Y or --query row:N");
         return EXIT_BAD_USAGE;
     }
     nl_status status = prepare(args, &work, &error);

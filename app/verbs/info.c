@@ -17,8 +17,9 @@ static void print_names(const char *title, const char *(*name)(int))
 
 static const char *tier_state(nl_cpu cpu)
 {
-    return nl_cpu_available(cpu) ? "available" : nl_cpu_compiled(cpu) ? "not on this processor"
-                                                                      : "not compiled in";
+    return nl_cpu_available(cpu)  ? "available"
+           : nl_cpu_compiled(cpu) ? "not on this processor"
+                                  : "not compiled in";
 }
 
 int verb_info(const struct args *args)

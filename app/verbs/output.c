@@ -58,8 +58,8 @@ nl_status npy_write(const char *path, const nl_matrix *matrix, const size_t *sha
     if (ndim <= 2)
         status = nl_npy_write_alloc(matrix->data, matrix->stride, flat, 2, &bytes, &size, error);
     else
-        status = nl_npy_write_alloc(matrix->data, shape[ndim - 1], shape, ndim, &bytes, &size,
-                                    error);
+        status =
+            nl_npy_write_alloc(matrix->data, shape[ndim - 1], shape, ndim, &bytes, &size, error);
     if (status == NL_OK)
         status = file_write(path, bytes, size, error);
     nl_npy_bytes_free(&bytes);

@@ -9,7 +9,8 @@
 
 const struct verb verbs[] = {
     {"attend", "FILE --query X,Y [--query ...] [-o OUT.npy|.csv|.png] [options]",
-     "What a point reads: the weights of one query over all keys.", VERB_ATTEND, true, false, verb_attend},
+     "What a point reads: the weights of one query over all keys.", VERB_ATTEND, true, false,
+     verb_attend},
     {"apply", "FILE [--residual] -o OUT.png|.npy [options]",
      "The answer y (or Z = X + Y) at every position.", VERB_APPLY, true, false, verb_apply},
     {"dissim", "FILE [-o D.npy|.csv|.png] [--order-out P.csv] [options]",
@@ -41,8 +42,7 @@ nl_status verb_exec_create(const struct doc *doc, struct verb_exec *exec, nl_err
     exec->exec.kernels = nl_kernels_get((nl_cpu)param_choice(doc, PARAM_CPU), error);
     if (!exec->exec.kernels)
         return NL_UNSUPPORTED;
-    nl_status status =
-        nl_pool_create((size_t)param_number(doc, PARAM_THREADS), &exec->pool, error);
+    nl_status status = nl_pool_create((size_t)param_number(doc, PARAM_THREADS), &exec->pool, error);
     exec->exec.pool = exec->pool;
     exec->exec.cancelled = poll_interrupt;
     sigaction(SIGINT, &action, NULL);
@@ -98,9 +98,11 @@ static void print_usage(FILE *out)
                  "       nonlocal VERB ...\n\n");
     for (const struct verb *verb = verbs; verb->name; verb++)
         fprintf(out, "  %-8s %s\n", verb->name, verb->summary);
-    fprintf(out, "  %-8s %s\n", "render", "The window's first view as a picture, without a display.");
-    fprintf(out, "\nnonlocal VERB --help lists a verb's options; nonlocal --version.\n"
-                 "FILE is a picture, a table (.csv), an array (.npy), or built in: @sample, @iris.\n");
+    fprintf(out, "  %-8s %s\n", "render",
+            "The window's first view as a picture, without a display.");
+    fprintf(out,
+            "\nnonlocal VERB --help lists a verb's options; nonlocal --version.\n"
+            "FILE is a picture, a table (.csv), an array (.npy), or built in: @sample, @iris.\n");
 }
 
 static int run_verb(const struct verb *verb, int argc, char **argv)

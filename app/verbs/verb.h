@@ -18,17 +18,17 @@ enum {
 
 /* What the command line says, beyond the parameters. */
 struct args {
-    struct doc doc;       /* parameters, source, queries */
-    const char *output;   /* -o */
+    struct doc doc;     /* parameters, source, queries */
+    const char *output; /* -o */
     const char *order_out;
     bool residual;
-    nl_csv_params csv;    /* --label, --columns, --missing */
+    nl_csv_params csv; /* --label, --columns, --missing */
     bool csv_given;
-    int width, height;    /* --size; 0 = not given */
-    int view;             /* enum args_view */
-    int theme;            /* enum ui_theme */
-    double ui_scale;      /* 0 = the system's */
-    const char *font;     /* NULL = the usual ones */
+    int width, height; /* --size; 0 = not given */
+    int view;          /* enum args_view */
+    int theme;         /* enum ui_theme */
+    double ui_scale;   /* 0 = the system's */
+    const char *font;  /* NULL = the usual ones */
 };
 
 enum args_view { VIEW_WINDOW, VIEW_HEATMAP, VIEW_MATRIX };

@@ -111,23 +111,29 @@ static nl_status load_stb(const uint8_t *bytes, int length, nl_bitmap *bitmap, n
     int w, h, channels;
     double width, height;
     nl_status status = NL_OK;
+    stb_allow(STB_STATE);
     if (nl_png_size(bytes, (size_t)length, &width, &height))
         status = nl_picture_limits(width, height, error);
     if (status != NL_OK)
         return status;
-    stb_allow(STB_STATE);
-    if (!stbi_info_from_memory(bytes, length, &w, &h, &channels))
-        return stb_out_of_memory ? decoder_failed(error)
-                                 : nl_fail(error, NL_FORMAT,
-                                           "not a picture that can be read (PNG, JPEG, GIF, BMP or "
-                                           "PNM)");
+    if (!nl_jpeg_tables_fit(bytes, (size_t)length))
+        return decoder_failed(error);
+    if (!nl_picture_known(bytes, (size_t)length) ||
+        !stbi_info_from_memory(bytes, length, &w, &h, &channels)) {
+        if (stb_out_of_memory)
+            return decoder_failed(error);
+        return nl_fail(error, NL_FORMAT,
+                       "not a picture that can be read (PNG, JPEG, GIF, BMP or PNM)");
+    }
     width = w;
     height = fabs((double)h); /* negative in a BMP stored from the top */
+    if (w < 1 || h == 0)
+        return decoder_failed(error);
     status = nl_picture_limits(width, height, error);
     if (status != NL_OK)
         return status;
     if (!nl_picture_plausible(bytes, (size_t)length, width, height))
-        return nl_fail(error, NL_FORMAT, "the picture is damaged or cut short");
+        return decoder_failed(error);
     bitmap->bits = stbi_is_16_bit_from_memory(bytes, length) ? 16 : 8;
     stb_allow(largest_block(width, height, (size_t)length));
     if (bitmap->bits == 16)

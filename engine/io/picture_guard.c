@@ -9,6 +9,32 @@ static bool starts_with(const uint8_t *bytes, size_t length, const char *magic, 
     return length >= magic_length && memcmp(bytes, magic, magic_length) == 0;
 }
 
+static bool is_png(const uint8_t *bytes, size_t length)
+{
+    return starts_with(bytes, length, "\x89PNG\r\n\x1a\n", 8);
+}
+
+static bool is_jpeg(const uint8_t *bytes, size_t length)
+{
+    return starts_with(bytes, length, "\xff\xd8", 2);
+}
+
+static bool is_gif(const uint8_t *bytes, size_t length)
+{
+    return starts_with(bytes, length, "GIF8", 4);
+}
+
+static bool is_bmp(const uint8_t *bytes, size_t length)
+{
+    return starts_with(bytes, length, "BM", 2);
+}
+
+bool nl_picture_known(const uint8_t *bytes, size_t length)
+{
+    return is_png(bytes, length) || is_jpeg(bytes, length) || is_gif(bytes, length) ||
+           is_bmp(bytes, length);
+}
+
 static uint32_t big32(const uint8_t *bytes)
 {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
@@ -23,7 +49,7 @@ static uint32_t little32(const uint8_t *bytes)
  * Apple's variant has a chunk of 4 bytes in front. */
 static const uint8_t *png_header(const uint8_t *bytes, size_t length)
 {
-    if (!starts_with(bytes, length, "\x89PNG\r\n\x1a\n", 8))
+    if (!is_png(bytes, length))
         return NULL;
     size_t at = 8;
     if (length >= 16 && memcmp(bytes + 12, "CgBI", 4) == 0)
@@ -93,9 +119,11 @@ static bool huffman_tables_fit(const uint8_t *segment, size_t length)
  * Walks from marker to marker. Coded data between them is skipped: in it a byte 255 is followed by
  * 0 or a restart marker.
  */
-static bool jpeg_tables_fit(const uint8_t *bytes, size_t length)
+bool nl_jpeg_tables_fit(const uint8_t *bytes, size_t length)
 {
     enum { DHT = 0xc4, RST0 = 0xd0, SOI = 0xd8, EOI = 0xd9 };
+    if (!is_jpeg(bytes, length))
+        return true;
     for (size_t at = 2; at + 1 < length;) {
         uint8_t marker = bytes[at + 1];
         if (bytes[at] != 0xff || marker == 0xff || marker == 0 ||
@@ -120,13 +148,13 @@ static bool jpeg_tables_fit(const uint8_t *bytes, size_t length)
 
 bool nl_picture_plausible(const uint8_t *bytes, size_t length, double width, double height)
 {
-    if (starts_with(bytes, length, "\x89PNG", 4))
+    if (is_png(bytes, length))
         return png_plausible(bytes, length, width, height);
-    if (starts_with(bytes, length, "\xff\xd8", 2))
-        return width * height <= jpeg_pixels * (double)length && jpeg_tables_fit(bytes, length);
-    if (starts_with(bytes, length, "GIF8", 4))
+    if (is_jpeg(bytes, length))
+        return width * height <= jpeg_pixels * (double)length;
+    if (is_gif(bytes, length))
         return width * height <= gif_free + gif_ratio * (double)length;
-    if (starts_with(bytes, length, "BM", 2))
+    if (is_bmp(bytes, length))
         return bmp_plausible(bytes, length, width, height);
     return true;
 }

@@ -28,6 +28,13 @@ static inline void *stb_realloc(void *block, size_t old_bytes, size_t new_bytes)
     return larger;
 }
 
+/* The first chunk of a PNG's data may be empty: the decoder then copies no bytes to NULL. */
+static inline void *stb_memcpy(void *to, const void *from, size_t bytes)
+{
+    return bytes ? memcpy(to, from, bytes) : to;
+}
+#define memcpy stb_memcpy
+
 /* Formats with no usable signature, or with a hidden gamma, stay out. */
 #define STBI_NO_STDIO
 #define STBI_NO_HDR
@@ -54,9 +61,16 @@ static inline void *stb_realloc(void *block, size_t old_bytes, size_t new_bytes)
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wshadow"
 #endif
+#if defined(__clang__) /* NULL + 0, for the same reason */
+#pragma clang attribute push(__attribute__((no_sanitize("pointer-overflow"))), apply_to = function)
+#endif
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb/stb_image.h>
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#undef memcpy
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif

@@ -31,31 +31,31 @@ struct nl_moments {
  *   out     n rows of m, out_stride apart; only these m are written
  *   w       d weights of the features
  */
-#define NL_KERNEL_LIST(X)                                                                          \
-    /* out[i][j] = Σ_k q[i][k] · key[j][k] */                                                      \
-    X(void, dot,                                                                                   \
-      (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,         \
-       float *out, size_t out_stride))                                                             \
-    /* out[i][j] = Σ_k w[k] · (q[i][k] − key[j][k])² */                                            \
-    X(void, sqdist,                                                                                \
-      (const float *q, size_t q_stride, size_t n, const float *w, const float *panels, size_t m,   \
-       size_t d, float *out, size_t out_stride))                                                   \
-    /* out[i][j] = √ Σ_k (q[i][k] − key[j][k])²: one fused chain, k ascending, so that all tiers   \
-     * agree to the last bit */                                                                    \
-    X(void, euclidean,                                                                             \
-      (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,         \
-       float *out, size_t out_stride))                                                             \
-    /* the largest of x[0..m), m >= 1, no NaN */                                                   \
-    X(float, max, (const float *x, size_t m))                                                      \
-    /* x[j] = exp(beta · (x[j] − top)); returns the sum. top >= every x[j]; −∞ becomes 0 */        \
-    X(double, exp_sum, (float *x, size_t m, float beta, float top))                                \
-    /* the moments of t[j] = beta · (x[j] − top); x is left alone */                               \
-    X(struct nl_moments, moments, (const float *x, size_t m, float beta, float top))               \
-    /* x[j] *= factor */                                                                           \
-    X(void, scale, (float *x, size_t m, float factor))                                             \
-    /* y[i][c] = Σ_j a[i][j] · v[j][c]; a is n × m, v is m × dv, y is n × dv */                    \
-    X(void, mix,                                                                                   \
-      (const float *a, size_t a_stride, size_t n, size_t m, const float *v, size_t v_stride,       \
+#define NL_KERNEL_LIST(X)                                                                              \
+    /* out[i][j] = Σ_k q[i][k] · key[j][k] */                                                        \
+    X(void, dot,                                                                                       \
+      (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,             \
+       float *out, size_t out_stride))                                                                 \
+    /* out[i][j] = Σ_k w[k] · (q[i][k] − key[j][k])² */                                           \
+    X(void, sqdist,                                                                                    \
+      (const float *q, size_t q_stride, size_t n, const float *w, const float *panels, size_t m,       \
+       size_t d, float *out, size_t out_stride))                                                       \
+    /* out[i][j] = √ Σ_k (q[i][k] − key[j][k])²: one fused chain, k ascending, so that all tiers \
+     * agree to the last bit */                                                                        \
+    X(void, euclidean,                                                                                 \
+      (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,             \
+       float *out, size_t out_stride))                                                                 \
+    /* the largest of x[0..m), m >= 1, no NaN */                                                       \
+    X(float, max, (const float *x, size_t m))                                                          \
+    /* x[j] = exp(beta · (x[j] − top)); returns the sum. top >= every x[j]; −∞ becomes 0 */     \
+    X(double, exp_sum, (float *x, size_t m, float beta, float top))                                    \
+    /* the moments of t[j] = beta · (x[j] − top); x is left alone */                                \
+    X(struct nl_moments, moments, (const float *x, size_t m, float beta, float top))                   \
+    /* x[j] *= factor */                                                                               \
+    X(void, scale, (float *x, size_t m, float factor))                                                 \
+    /* y[i][c] = Σ_j a[i][j] · v[j][c]; a is n × m, v is m × dv, y is n × dv */                   \
+    X(void, mix,                                                                                       \
+      (const float *a, size_t a_stride, size_t n, size_t m, const float *v, size_t v_stride,           \
        size_t dv, float *y, size_t y_stride))
 
 struct nl_kernels {

@@ -76,7 +76,7 @@ const nl_kernels *nl_kernels_get(nl_cpu cpu, nl_error *error)
             if (strcmp(wish, names[i]) == 0)
                 cpu = (nl_cpu)i;
         if (cpu == NL_CPU_COUNT) {
-            nl_fail(error, NL_INVALID,
+            nl_fail(error, NL_UNSUPPORTED,
                     "NONLOCAL_CPU is '%s': use auto, scalar, avx2, avx512 or neon", wish);
             return NULL;
         }
@@ -84,9 +84,10 @@ const nl_kernels *nl_kernels_get(nl_cpu cpu, nl_error *error)
     if (cpu == NL_CPU_AUTO)
         cpu = best_available();
     if (!nl_cpu_available(cpu)) {
-        nl_fail(error, NL_UNSUPPORTED, "the instruction set %s is not %s; leave the choice to 'auto'",
-                nl_cpu_name(cpu),
-                nl_cpu_compiled(cpu) ? "available on this processor" : "compiled into this program");
+        nl_fail(error, NL_UNSUPPORTED,
+                "the instruction set %s is not %s; leave the choice to 'auto'", nl_cpu_name(cpu),
+                nl_cpu_compiled(cpu) ? "available on this processor"
+                                     : "compiled into this program");
         return NULL;
     }
     return compiled[cpu];

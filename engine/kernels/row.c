@@ -98,7 +98,8 @@ NL_INLINE void mix_block(int rows, int vecs, const float *a, size_t a_stride, si
         for (size_t j = j0; j < j1; j++) {
             vec v_j[MAX_VECS];
             for (size_t c = 0; c < (size_t)vecs; c++)
-                v_j[c] = vec_load_part(v + j * v_stride + c * VEC_LANES, columns - c * VEC_LANES, 0);
+                v_j[c] =
+                    vec_load_part(v + j * v_stride + c * VEC_LANES, columns - c * VEC_LANES, 0);
             for (int i = 0; i < rows; i++) {
                 vec a_ij = vec_set1(a[(size_t)i * a_stride + j]);
                 for (int c = 0; c < vecs; c++)
@@ -135,9 +136,8 @@ void NL_TIER(nl_mix)(const float *a, size_t a_stride, size_t n, size_t m, const 
         mix_rows(1, a + i * a_stride, a_stride, m, v, v_stride, dv, y + i * y_stride, y_stride);
 }
 
-const struct nl_kernels NL_TIER(nl_kernels) = {
-    .cpu = NL_TIER_CPU,
+const struct nl_kernels NL_TIER(nl_kernels) = {.cpu = NL_TIER_CPU,
 #define X(type, name, parameters) .name = NL_TIER(nl_##name),
-    NL_KERNEL_LIST(X)
+                                               NL_KERNEL_LIST(X)
 #undef X
 };

@@ -108,9 +108,8 @@ static void mix(const float *a, size_t a_stride, size_t n, size_t m, const float
     }
 }
 
-const struct nl_kernels nl_kernels_scalar = {
-    .cpu = NL_CPU_SCALAR,
+const struct nl_kernels nl_kernels_scalar = {.cpu = NL_CPU_SCALAR,
 #define X(type, name, parameters) .name = name,
-    NL_KERNEL_LIST(X)
+                                             NL_KERNEL_LIST(X)
 #undef X
 };

@@ -21,8 +21,8 @@ extern "C" {
 typedef enum nl_similarity_id {
     NL_GAUSSIAN,          /* exp(x_i·x_j / τ) */
     NL_EMBEDDED_GAUSSIAN, /* exp(scale · θ(x_i)·φ(x_j) / τ) */
-    NL_EUCLIDEAN,         /* exp(−max(δ − 2σ², 0) / (h² τ)), δ = Σ_c ω_c (x_ic − x_jc)² */
-    NL_COSINE,            /* exp(cos(x_i, x_j) / τ); cos with a zero vector is 0 */
+    NL_EUCLIDEAN, /* exp(−max(δ − 2σ², 0) / (h² τ)), δ = Σ_c ω_c (x_ic − x_jc)² */
+    NL_COSINE,    /* exp(cos(x_i, x_j) / τ); cos with a zero vector is 0 */
     NL_SIMILARITY_COUNT,
 } nl_similarity_id;
 
@@ -84,20 +84,20 @@ NL_API size_t nl_attention_keys(const nl_attention *attention);
 
 /* What was worth knowing about a row, or'ed together. */
 enum {
-    NL_NOTE_NO_KEYS = 1,        /* every key was left out: the row is zeros */
-    NL_NOTE_UNIFORM = 2,        /* all scores are equal: uniform weights, perplexity or not */
-    NL_NOTE_PERPLEXITY_MET = 4, /* β was found */
+    NL_NOTE_NO_KEYS = 1,         /* every key was left out: the row is zeros */
+    NL_NOTE_UNIFORM = 2,         /* all scores are equal: uniform weights, perplexity or not */
+    NL_NOTE_PERPLEXITY_MET = 4,  /* β was found */
     NL_NOTE_PERPLEXITY_MISS = 8, /* no β gives this perplexity; the nearest was taken */
     NL_NOTE_ZERO_QUERY = 16,     /* cosine: the query is a zero vector, its cosines are 0 */
 };
 
 typedef struct nl_row_figures {
-    double entropy;   /* −Σ a ln a, in nats */
-    double effective; /* effective keys, exp(entropy) */
-    double sum;       /* Σ a as computed, in double */
-    float largest;    /* the largest weight */
+    double entropy;    /* −Σ a ln a, in nats */
+    double effective;  /* effective keys, exp(entropy) */
+    double sum;        /* Σ a as computed, in double */
+    float largest;     /* the largest weight */
     size_t largest_at; /* its key, the first of equals */
-    double width;     /* h of euclidean, τ of the others, as used in this row */
+    double width;      /* h of euclidean, τ of the others, as used in this row */
     unsigned notes;
 } nl_row_figures;
 

@@ -67,6 +67,14 @@ NL_API float nl_dissim_largest(const nl_matrix *d, size_t *i, size_t *j);
  */
 NL_API void nl_block_means(const nl_matrix *d, const int *classes, size_t count, double *means);
 
+/*
+ * overview (s × s, the caller's, 1 <= s <= n) of D in the order shown: cell (y, x) is the mean of
+ * D over positions [y·n/s, (y+1)·n/s) × [x·n/s, (x+1)·n/s), at least one each. order NULL means
+ * file order. Independent of the thread count.
+ */
+NL_API nl_status nl_matrix_overview(const nl_matrix *d, const size_t *order, const nl_exec *exec,
+                                    nl_matrix *overview, nl_error *error);
+
 /* Runs of equal class along the order; count classes in a perfect one. */
 NL_API size_t nl_class_runs(const int *classes, size_t n, const size_t *order);
 

@@ -55,8 +55,7 @@ enum { NL_MAX_PCA_DIM = 2048 }; /* features; the eigenproblem grows with their c
  * and needs d <= NL_MAX_PCA_DIM. NL_INVALID for identity with a dim other than 0 or d, for dim > d.
  */
 NL_API nl_status nl_embedding_create(const nl_embedding_params *params, const nl_matrix *x,
-                                     const nl_exec *exec, nl_embedding *embedding,
-                                     nl_error *error);
+                                     const nl_exec *exec, nl_embedding *embedding, nl_error *error);
 NL_API void nl_embedding_free(nl_embedding *embedding);
 
 /* y (n × out) = x (n × in) through the map, each sum in double over chunks of float. */

@@ -41,8 +41,8 @@ extern NL_API const nl_feature nl_norms[NL_NORM_COUNT + 1];
 
 typedef struct nl_features_params {
     nl_feature_id kind;
-    size_t patch;    /* side in pixels, 1..64 */
-    size_t stride;   /* pixels from cell to cell, 1..64 */
+    size_t patch;  /* side in pixels, 1..64 */
+    size_t stride; /* pixels from cell to cell, 1..64 */
     nl_norm_id norm;
     double position; /* factor of the appended (x, y), 0 = not appended; after the norm */
 } nl_features_params;

@@ -16,8 +16,8 @@ extern "C" {
  * array with an empty dimension has count 0.
  */
 typedef struct nl_npy {
-    float *data;  /* count values, 64-byte aligned, owned */
-    size_t count; /* the product of shape */
+    float *data;                   /* count values, 64-byte aligned, owned */
+    size_t count;                  /* the product of shape */
     size_t shape[NL_NPY_MAX_DIMS]; /* ndim of them, the rest 0 */
     size_t ndim;
 } nl_npy;

@@ -19,7 +19,7 @@ typedef struct nl_bitmap {
 } nl_bitmap;
 
 enum {
-    NL_MAX_PICTURE_SIDE = 65500,      /* pixels */
+    NL_MAX_PICTURE_SIDE = 65500, /* pixels */
     NL_MAX_PICTURE_PIXELS = 1 << 28,
 };
 
