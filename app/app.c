@@ -465,7 +465,7 @@ static void lay_out(struct app *app, const struct scene *scene)
     rest = ui_inset(rest, style->gap, style->gap);
     const float narrow = ui_px(style, 1000);
     const bool stacked = rest.w < narrow;
-    panel_controls(ui, ui_cut_left(&rest, ui_px(style, 252), style->gap), scene, view, edits);
+    panel_controls(ui, ui_cut_left(&rest, ui_px(style, 264), style->gap), scene, view, edits);
     struct draw_rect side = stacked ? ui_cut_bottom(&rest, floorf(rest.h * 0.42f), style->gap)
                                     : ui_cut_right(&rest, floorf(rest.w * 0.40f), style->gap);
     if (app->scene == SCENE_TABLE)

@@ -110,7 +110,10 @@ static void attention_rows(struct panel *panel)
     number_row(panel, PARAM_H, (struct span){0.001, 2, 0, true}, NULL);
     if (param_number(panel->scene->doc, PARAM_PERPLEXITY) > 0 && panel->scene->row->key) {
         bool width = shown(panel, PARAM_SIGMA); /* euclidean */
-        snprintf(found, sizeof found, "%s = %.3g", width ? "h" : "τ", figures->width);
+        if (figures->notes & (NL_NOTE_UNIFORM | NL_NOTE_PERPLEXITY_MISS))
+            snprintf(found, sizeof found, "%s", tr("none"));
+        else
+            snprintf(found, sizeof found, "%s = %.3g", width ? "h" : "τ", figures->width);
         ui_row_value(panel->ui, &panel->column, tr("Found"), found);
     }
     choice_row(panel, PARAM_SCALE);

@@ -169,8 +169,9 @@ static void draw_side(struct ui *ui, struct draw_rect rect, const struct scene *
                  tr("classes"));
         quality(ui, &column, rect, row, tr("Class runs"), text);
     }
-    snprintf(text, sizeof text, "%.1f MB",
-             (double)order->dissim->d.rows * (double)order->dissim->d.stride * 4e-6);
+    const double bytes = (double)order->dissim->d.rows * (double)order->dissim->d.stride * 4;
+    snprintf(text, sizeof text, bytes < 1e6 ? "%.0f kB" : "%.1f MB",
+             bytes / (bytes < 1e6 ? 1e3 : 1e6));
     quality(ui, &column, rect, row, tr("Memory"), text);
 }
 
@@ -203,7 +204,7 @@ void panel_matrix(struct ui *ui, struct draw_rect rect, const struct scene *scen
     }
     const float foot = style->row + ui_px(style, 8);
     const float side_height = inside.h - foot; /* of the matrix, if width allows */
-    struct draw_rect bar = ui_cut_right(&inside, ui_px(style, 12 + 6 + 40), ui_px(style, 10));
+    struct draw_rect bar = ui_cut_right(&inside, ui_px(style, 12 + 6 + 46), ui_px(style, 10));
     struct draw_rect square = {inside.x, inside.y, inside.w, fmaxf(side_height, 0)};
     struct draw_rect side = inside;
     const struct frame frame = place(square, &view->matrix, order->dissim->d.rows);

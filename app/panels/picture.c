@@ -270,13 +270,13 @@ static void figures_below(struct ui *ui, struct draw_rect rect, const struct sce
 static const char *row_note(unsigned notes)
 {
     if (notes & NL_NOTE_NO_KEYS)
-        return tr("no key is left for this query: its weights are zeros");
+        return tr("no key is left: all weights are 0");
     if (notes & NL_NOTE_UNIFORM)
-        return tr("no contrast: all scores of this query are equal, its weights are uniform");
+        return tr("no contrast: uniform weights");
     if (notes & NL_NOTE_PERPLEXITY_MISS)
-        return tr("no width gives this perplexity: the nearest was taken");
+        return tr("perplexity out of reach: nearest width");
     if (notes & NL_NOTE_ZERO_QUERY)
-        return tr("the query is a zero vector: its cosines are 0 by definition");
+        return tr("zero vector: its cosines are 0 by definition");
     return NULL;
 }
 
@@ -306,7 +306,7 @@ void panel_picture(struct ui *ui, struct draw_rect rect, const struct scene *sce
         ui_panel_end(ui);
         return;
     }
-    const float bar_width = ui_px(style, 12 + 6 + 44), bar_gap = ui_px(style, 10);
+    const float bar_width = ui_px(style, 12 + 6 + 52), bar_gap = ui_px(style, 10);
     const nl_bitmap *bitmap = &result->source->source.bitmap;
     const float flat = (inside.w - bar_width - bar_gap) * (float)bitmap->height /
                        (float)bitmap->width; /* height of the picture at full width */

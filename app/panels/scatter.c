@@ -268,7 +268,7 @@ void panel_scatter(struct ui *ui, struct draw_rect rect, const struct scene *sce
     const nl_matrix *values = values_of(scene);
     struct draw_rect bottom = ui_cut_bottom(&inside, style->control, ui_px(style, 6));
     struct draw_rect legend = ui_cut_top(&inside, ui_px(style, 20), ui_px(style, 4));
-    struct draw_rect bar = ui_cut_right(&inside, ui_px(style, 12 + 6 + 44), ui_px(style, 10));
+    struct draw_rect bar = ui_cut_right(&inside, ui_px(style, 12 + 6 + 52), ui_px(style, 10));
     struct axes axes = {.rect = inside};
     ui_cut_left(&axes.rect, ui_px(style, 46), 0);
     ui_cut_bottom(&axes.rect, ui_px(style, 18), 0);
