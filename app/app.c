@@ -370,6 +370,14 @@ static void command_exec(struct app *app, enum command_id command)
     }
 }
 
+static bool same_query(const struct doc *doc, const struct doc_query *query)
+{
+    const struct doc_query *now = &doc->queries[0];
+    if (doc->query_count == 0 || now->by_row != query->by_row)
+        return false;
+    return query->by_row ? now->row == query->row : now->x == query->x && now->y == query->y;
+}
+
 static void apply_edit(struct app *app, const struct edit *edit)
 {
     struct doc *doc = &app->docs[app->scene];
@@ -387,6 +395,8 @@ static void apply_edit(struct app *app, const struct edit *edit)
         doc_switch_system(doc, edit->number);
         break;
     case EDIT_QUERY:
+        if (!app->undo.open && same_query(doc, &edit->query))
+            break; /* a click on the query is no step of undo */
         before_change(app, edit->committed);
         doc->queries[0] = edit->query;
         doc->query_count = 1;

@@ -7,6 +7,13 @@
 #include "nonlocal/embed.h"
 #include "nonlocal/system.h"
 
+/* A width can be found for exponentials over their sum. */
+static bool takes_perplexity(const struct doc *doc)
+{
+    return nl_similarities[param_choice(doc, PARAM_SIMILARITY)].exponential &&
+           param_choice(doc, PARAM_NORMALIZE) == NL_NORMALIZE_SUM;
+}
+
 static void default_number(struct doc *doc, enum param_id id, double number)
 {
     if (!doc->params[id].given)
@@ -28,12 +35,13 @@ static void derive_defaults(struct doc *doc)
     default_number(doc, PARAM_PATCH, (double)system->patch);
     default_number(doc, PARAM_STRIDE, (double)system->stride);
     const int similarity = param_choice(doc, PARAM_SIMILARITY);
+    default_number(doc, PARAM_NORMALIZE, nl_similarities[similarity].normalizer);
     default_number(doc, PARAM_TEMPERATURE, nl_similarities[similarity].temperature);
     if (!params[PARAM_PERPLEXITY].given) {
         bool width_given =
             similarity == NL_EUCLIDEAN ? params[PARAM_H].given : params[PARAM_TEMPERATURE].given;
         params[PARAM_PERPLEXITY] = param_table[PARAM_PERPLEXITY].fallback;
-        if (width_given)
+        if (width_given || !takes_perplexity(doc))
             params[PARAM_PERPLEXITY] = (struct param_value){0};
     }
 }
@@ -67,42 +75,73 @@ static const char *idle_with(enum param_id reason, const struct doc *doc, char *
     return buffer;
 }
 
+/* The parameters of the similarity itself. */
+static const char *similarity_idle(const struct doc *doc, enum param_id id, char *buffer,
+                                   size_t size)
+{
+    const int choice = param_choice(doc, PARAM_SIMILARITY);
+    const nl_similarity *similarity = &nl_similarities[choice];
+    const bool perplexity = param_number(doc, PARAM_PERPLEXITY) > 0;
+    bool fits = true;
+    switch (id) {
+    case PARAM_PERPLEXITY:
+        if (similarity->exponential && !takes_perplexity(doc))
+            return idle_with(PARAM_NORMALIZE, doc, buffer, size);
+        fits = similarity->exponential;
+        break;
+    case PARAM_PERPLEXITY_PER:
+        fits = similarity->exponential;
+        if (fits && !perplexity)
+            return idle_with(PARAM_PERPLEXITY, doc, buffer, size);
+        break;
+    case PARAM_TEMPERATURE:
+    case PARAM_H:
+        fits = id == PARAM_H ? choice == NL_EUCLIDEAN : similarity->exponential;
+        if (fits && perplexity)
+            return idle_with(PARAM_PERPLEXITY, doc, buffer, size);
+        break;
+    case PARAM_SIGMA:
+        fits = choice == NL_EUCLIDEAN;
+        break;
+    case PARAM_LAMBDA:
+        fits = choice == NL_GAUSSIAN || choice == NL_EMBEDDED_GAUSSIAN;
+        break;
+    case PARAM_SCALE:
+        fits = choice == NL_EMBEDDED_GAUSSIAN || choice == NL_DOT;
+        if (fits && perplexity)
+            return idle_with(PARAM_PERPLEXITY, doc, buffer, size);
+        break;
+    default:
+        fits = similarity->embedded; /* the embedding's */
+        break;
+    }
+    return fits ? NULL : idle_with(PARAM_SIMILARITY, doc, buffer, size);
+}
+
 const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind kind, char *buffer,
                        size_t size)
 {
-    const int similarity = param_choice(doc, PARAM_SIMILARITY);
     const int embed = param_choice(doc, PARAM_EMBED);
     const int features = param_choice(doc, PARAM_FEATURES);
+    const char *reason;
     switch (id) {
+    case PARAM_PERPLEXITY:
     case PARAM_PERPLEXITY_PER:
-        return param_number(doc, PARAM_PERPLEXITY) > 0
-                   ? NULL
-                   : idle_with(PARAM_PERPLEXITY, doc, buffer, size);
     case PARAM_TEMPERATURE:
     case PARAM_H:
-        if (id == PARAM_H && similarity != NL_EUCLIDEAN)
-            return idle_with(PARAM_SIMILARITY, doc, buffer, size);
-        return param_number(doc, PARAM_PERPLEXITY) > 0
-                   ? idle_with(PARAM_PERPLEXITY, doc, buffer, size)
-                   : NULL;
     case PARAM_SIGMA:
-        return similarity == NL_EUCLIDEAN ? NULL : idle_with(PARAM_SIMILARITY, doc, buffer, size);
     case PARAM_SCALE:
-        if (nl_similarities[similarity].embedded && param_number(doc, PARAM_PERPLEXITY) > 0)
-            return idle_with(PARAM_PERPLEXITY, doc, buffer, size);
-        /* fall through */
+    case PARAM_LAMBDA:
     case PARAM_EMBED:
-        return nl_similarities[similarity].embedded
-                   ? NULL
-                   : idle_with(PARAM_SIMILARITY, doc, buffer, size);
+        return similarity_idle(doc, id, buffer, size);
     case PARAM_DIM:
     case PARAM_SEED:
-        if (!nl_similarities[similarity].embedded)
-            return idle_with(PARAM_SIMILARITY, doc, buffer, size);
-        if (id == PARAM_DIM ? embed == NL_EMBED_IDENTITY
-                            : embed != NL_EMBED_RANDOM && embed != NL_EMBED_ZERO)
-            return idle_with(PARAM_EMBED, doc, buffer, size);
-        return NULL;
+        reason = similarity_idle(doc, PARAM_EMBED, buffer, size);
+        if (!reason && (id == PARAM_DIM ? embed == NL_EMBED_IDENTITY
+                                        : embed != NL_EMBED_RANDOM && embed != NL_EMBED_ZERO &&
+                                              param_choice(doc, PARAM_SIMILARITY) != NL_CONCAT))
+            reason = idle_with(PARAM_EMBED, doc, buffer, size);
+        return reason;
     case PARAM_FEATURES:
     case PARAM_PATCH:
     case PARAM_STRIDE:

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "platform.h"
 #include "verbs/verb.h"
@@ -19,5 +21,12 @@ int main(int argc, char **argv)
         return verb_main(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "render") == 0)
         return render_main(argc - 1, argv + 1);
+    if (argc > 1 && argv[1][0] != '-' && argv[1][0] != '@' && access(argv[1], F_OK) != 0) {
+        fprintf(
+            stderr,
+            "nonlocal: '%.200s' is neither a verb nor a file; nonlocal --help lists the verbs\n",
+            argv[1]);
+        return EXIT_BAD_USAGE;
+    }
     return window_main(argc, argv);
 }

@@ -41,6 +41,13 @@ static const struct named scales[] = {
     {NULL, NULL},
 };
 
+/* In the order of nl_normalizer. */
+static const struct named normalizers[] = {
+    {"sum", TR_N("Σ (softmax)")},
+    {"count", TR_N("1/m (count)")},
+    {NULL, NULL},
+};
+
 /* In the order of nl_self. */
 static const struct named self_rules[] = {
     {"keep", TR_N("Keep")},
@@ -69,6 +76,7 @@ CHOICES(system, nl_systems)
 CHOICES(similarity, nl_similarities)
 CHOICES(scope, perplexity_scopes)
 CHOICES(scale, scales)
+CHOICES(normalizer, normalizers)
 CHOICES(self, self_rules)
 CHOICES(feature, nl_features)
 CHOICES(norm, nl_norms)
@@ -113,6 +121,11 @@ const struct param_spec param_table[PARAM_COUNT] = {
                           .fallback = {.number = NL_EUCLIDEAN}, .verbs = ATTENTION,
                           .help = TR_N("How alike a query and a key are: s(i, j), before "
                                        "normalising.")},
+    [PARAM_NORMALIZE] = {"normalize", TR_N("Normaliser"), "", CHOOSE(normalizer),
+                         .fallback = {.number = NL_NORMALIZE_SUM}, .verbs = ATTENTION,
+                         .help = TR_N("What similarities are divided by: their sum, or the number "
+                                      "of keys. Default: the sum for exponentials, the count for "
+                                      "dot and concat.")},
     [PARAM_PERPLEXITY] = {"perplexity",
                           TR_N("Perplexity"),
                           "",
@@ -165,6 +178,16 @@ const struct param_spec param_table[PARAM_COUNT] = {
                      .verbs = ATTENTION,
                      .help = TR_N("Factor of the embedded dot product: none (Wang 2018) or one "
                                   "over the root of its dimension (Transformer).")},
+    [PARAM_LAMBDA] = {"lambda",
+                      TR_N("Lambda"),
+                      "",
+                      PARAM_REAL,
+                      0,
+                      10,
+                      {.number = 0},
+                      .verbs = ATTENTION,
+                      .help = TR_N("Takes lambda times half the key's squared length off every "
+                                   "score: 0 is the dot product, 1 the Euclidean distance.")},
     [PARAM_SELF] = {"self", TR_N("Self weight"), "", CHOOSE(self),
                     .fallback = {.number = NL_SELF_MAX}, .verbs = ATTENTION,
                     .help = TR_N("What the query's own patch counts: as computed, as much as the "

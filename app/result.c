@@ -82,9 +82,9 @@ struct stage_keys stage_keys(const struct doc *doc, uint64_t source_key, enum so
                                             PARAM_FEATURE_NORM, PARAM_POSITION, PARAM_MAX_SIDE};
     static const enum param_id rows[] = {PARAM_ROWS};
     static const enum param_id attention[] = {
-        PARAM_SIMILARITY, PARAM_PERPLEXITY, PARAM_PERPLEXITY_PER, PARAM_TEMPERATURE, PARAM_H,
-        PARAM_SIGMA,      PARAM_SCALE,      PARAM_SELF,           PARAM_EMBED,       PARAM_DIM,
-        PARAM_SEED};
+        PARAM_SIMILARITY,  PARAM_NORMALIZE, PARAM_LAMBDA, PARAM_PERPLEXITY, PARAM_PERPLEXITY_PER,
+        PARAM_TEMPERATURE, PARAM_H,         PARAM_SIGMA,  PARAM_SCALE,      PARAM_SELF,
+        PARAM_EMBED,       PARAM_DIM,       PARAM_SEED};
     static const enum param_id dissim[] = {PARAM_METRIC};
     static const enum param_id order[] = {PARAM_ORDER};
     struct stage_keys keys = {.source = source_key};

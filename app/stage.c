@@ -17,15 +17,21 @@ void stage_features_params(const struct doc *doc, nl_features_params *params)
 void stage_attention_params(const struct doc *doc, size_t l, nl_attention_params *params)
 {
     const struct param_value perplexity = doc->params[PARAM_PERPLEXITY];
+    const int similarity = param_choice(doc, PARAM_SIMILARITY);
     nl_attention_params_init(params);
-    params->similarity = (nl_similarity_id)param_choice(doc, PARAM_SIMILARITY);
-    params->temperature = param_number(doc, PARAM_TEMPERATURE);
+    params->similarity = (nl_similarity_id)similarity;
+    params->normalizer = (nl_normalizer)param_choice(doc, PARAM_NORMALIZE);
+    if (nl_similarities[similarity].exponential) {
+        params->temperature = param_number(doc, PARAM_TEMPERATURE);
+        params->perplexity = perplexity.number;
+        params->perplexity_percent = perplexity.percent;
+        params->perplexity_shared = param_choice(doc, PARAM_PERPLEXITY_PER) == 1;
+    }
     params->scale = param_choice(doc, PARAM_SCALE) ? 1 / sqrt((double)l) : 1;
+    if (similarity == NL_GAUSSIAN || similarity == NL_EMBEDDED_GAUSSIAN)
+        params->lambda = param_number(doc, PARAM_LAMBDA);
     params->h = param_number(doc, PARAM_H);
     params->sigma = param_number(doc, PARAM_SIGMA);
-    params->perplexity = perplexity.number;
-    params->perplexity_percent = perplexity.percent;
-    params->perplexity_shared = param_choice(doc, PARAM_PERPLEXITY_PER) == 1;
     params->self = (nl_self)param_choice(doc, PARAM_SELF);
 }
 
@@ -86,8 +92,9 @@ void stage_features_free(struct stage_features *features)
     *features = (struct stage_features){0};
 }
 
+/* θ(x), φ(x), and w_f for concat into *concat (the caller's to free). */
 static nl_status embed(const struct doc *doc, const nl_matrix *x, const nl_exec *exec,
-                       struct stage_attention *attention, nl_error *error)
+                       struct stage_attention *attention, nl_matrix *concat, nl_error *error)
 {
     nl_embedding maps = {0};
     const nl_embedding_params params = {
@@ -100,6 +107,10 @@ static nl_status embed(const struct doc *doc, const nl_matrix *x, const nl_exec 
         status = nl_linear_apply_alloc(&maps.theta, x, exec, &attention->theta, error);
     if (status == NL_OK)
         status = nl_linear_apply_alloc(&maps.phi, x, exec, &attention->phi, error);
+    if (status == NL_OK) {
+        *concat = maps.concat;
+        maps.concat = (nl_matrix){0};
+    }
     nl_embedding_free(&maps);
     return status;
 }
@@ -110,15 +121,17 @@ nl_status stage_attention_run(const struct doc *doc, const struct stage_features
 {
     const nl_matrix *queries = &features->x, *keys = &features->x;
     nl_attention_params params;
+    nl_matrix concat = {0};
     nl_status status = NL_OK;
     *attention = (struct stage_attention){0};
     if (nl_similarities[param_choice(doc, PARAM_SIMILARITY)].embedded) {
-        status = embed(doc, &features->x, exec, attention, error);
+        status = embed(doc, &features->x, exec, attention, &concat, error);
         queries = &attention->theta;
         keys = &attention->phi;
     }
     attention->embedded = queries->cols;
     stage_attention_params(doc, queries->cols, &params);
+    params.concat = concat.data;
     if (status == NL_OK)
         status =
             nl_attention_create(&params, queries, keys, true, exec, &attention->attention, error);

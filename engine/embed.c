@@ -138,6 +138,14 @@ static nl_status maps_from_components(nl_embedding *e, const double *v, const do
     return status;
 }
 
+/* w_f of concat for embeddings that draw nothing else. */
+static nl_status random_concat(nl_embedding *e, size_t l, uint64_t seed, nl_error *error)
+{
+    struct nl_random random;
+    nl_random_seed(&random, seed);
+    return random_matrix(&e->concat, &random, 1, 2 * l, error);
+}
+
 static nl_status pca_embedding(nl_embedding *e, const nl_matrix *x, size_t l, const nl_exec *exec,
                                nl_error *error)
 {
@@ -215,6 +223,8 @@ nl_status nl_embedding_create(const nl_embedding_params *params, const nl_matrix
         status = nl_fail(error, NL_INVALID, "there is no embedding number %d", (int)params->kind);
         break;
     }
+    if (status == NL_OK && embedding->concat.rows == 0)
+        status = random_concat(embedding, l, params->seed, error);
     if (status != NL_OK)
         nl_embedding_free(embedding);
     return status;

@@ -30,8 +30,8 @@ void panel_topbar(struct ui *ui, struct draw_rect rect, const struct scene *scen
     name.size = style->title;
     ui_label(ui, ui_cut_left(&rest, ui_px(style, 76), ui_px(style, 12)), UI_ALIGN_LEFT, name,
              "Nonlocal");
-    scene_tab(ui, &rest, "picture", COMMAND_SCENE_PICTURE, scene->id == SCENE_PICTURE, edits);
-    scene_tab(ui, &rest, "table", COMMAND_SCENE_TABLE, scene->id == SCENE_TABLE, edits);
+    scene_tab(ui, &rest, "scene-picture", COMMAND_SCENE_PICTURE, scene->id == SCENE_PICTURE, edits);
+    scene_tab(ui, &rest, "scene-table", COMMAND_SCENE_TABLE, scene->id == SCENE_TABLE, edits);
 
     struct draw_rect help = ui_cut_right(&rest, ui_button_width(ui, "?"), ui_px(style, 4));
     if (ui_button(ui, help, "help", "?", UI_BUTTON_TAB, tr("Keys and mouse")))

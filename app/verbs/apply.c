@@ -96,13 +96,14 @@ static nl_status write_answer(const struct args *args, struct work *work, nl_err
         return status;
     if (args->residual)
         add(&work->answer.rgb, &work->features.picture.rgb);
-    if (uncovered > 0)
+    const size_t shape[3] = {work->answer.height, work->answer.width, 3};
+    status = file_has_extension(args->output, ".png")
+                 ? write_picture(args->output, &work->answer, error)
+                 : npy_write(args->output, &work->answer.rgb, shape, 3, error);
+    if (status == NL_OK && uncovered > 0)
         verb_note("%zu pixels lie under no patch (the stride is larger) and keep their colour",
                   uncovered);
-    if (file_has_extension(args->output, ".png"))
-        return write_picture(args->output, &work->answer, error);
-    const size_t shape[3] = {work->answer.height, work->answer.width, 3};
-    return npy_write(args->output, &work->answer.rgb, shape, 3, error);
+    return status;
 }
 
 static nl_status check_output(const struct args *args, enum source_kind kind, nl_error *error)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "io/utf8.h"
+
 #define RECORDS_LOOKED_AT 16 /* to find out the separator */
 
 static bool is_blank(const struct nl_csv_scan *scan, char byte)
@@ -138,25 +140,6 @@ size_t nl_csv_copy(const struct nl_csv_cell *cell, char *out)
     return length;
 }
 
-/* Bytes of the well-formed UTF-8 sequence at `at` (Unicode, table 3-7), 0 for anything else. */
-static size_t utf8_length(const unsigned char *at, size_t left)
-{
-    unsigned char lead = at[0];
-    if (lead < 0x80)
-        return lead == 0 ? 0 : 1;
-    size_t length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-    if (length == 0 || length > left)
-        return 0;
-    unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    if (at[1] < low || at[1] > high)
-        return 0;
-    for (size_t i = 2; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
-
 static nl_status check_utf8(struct nl_csv_scan scan, nl_error *error)
 {
     while (scan.at < scan.end) {
@@ -164,7 +147,8 @@ static nl_status check_utf8(struct nl_csv_scan scan, nl_error *error)
             scan.at = take_line_end(&scan, scan.at);
             continue;
         }
-        size_t length = utf8_length((const unsigned char *)scan.at, (size_t)(scan.end - scan.at));
+        size_t length =
+            nl_utf8_length((const unsigned char *)scan.at, (size_t)(scan.end - scan.at));
         if (length == 0) {
             struct nl_csv_cell here = {.start = scan.at, .line_start = scan.line_start};
             if (*scan.at == 0)

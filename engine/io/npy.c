@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "alloc.h"
+#include "io/npy_head.h"
+#include "io/number.h"
 
 #define MAGIC "\x93NUMPY"
 #define MAGIC_LENGTH 6
@@ -19,9 +21,7 @@
 
 /* How the values are stored. */
 struct layout {
-    char type;   /* 'b' 'i' 'u' 'f' */
-    size_t size; /* bytes a value: 1 2 4 8 */
-    bool big_endian;
+    struct nl_number number;
     bool fortran;
 };
 
@@ -124,10 +124,8 @@ static nl_status read_type(struct cursor *in, struct layout *layout, nl_error *e
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (!is_text(&kind, known[i]))
             continue;
-        layout->type = known[i][0];
-        layout->size = (size_t)(known[i][1] - '0');
-        layout->big_endian = order == '>';
-        if (layout->size > 1 && order != '<' && order != '>')
+        layout->number = (struct nl_number){known[i][0], (size_t)(known[i][1] - '0'), order == '>'};
+        if (layout->number.size > 1 && order != '<' && order != '>')
             return fail_header(error, "does not say the byte order of its type");
         return NL_OK;
     }
@@ -219,53 +217,6 @@ static nl_status open_file(const void *bytes, size_t length, struct cursor *head
 
 /* ---- reading values ---- */
 
-static float half_to_float(uint64_t half)
-{
-    int exponent = (int)(half >> 10 & 31);
-    float fraction = (float)(half & 1023);
-    float value = exponent == 0   ? ldexpf(fraction, -24)
-                  : exponent < 31 ? ldexpf(fraction + 1024, exponent - 25)
-                  : fraction == 0 ? INFINITY
-                                  : NAN;
-    return half >> 15 ? -value : value;
-}
-
-static uint64_t read_word(const unsigned char *at, const struct layout *layout)
-{
-    uint64_t word = 0;
-    for (size_t i = 0; i < layout->size; i++)
-        word = word << 8 | at[layout->big_endian ? i : layout->size - 1 - i];
-    return word;
-}
-
-static float word_to_float(uint64_t word, const struct layout *layout)
-{
-    unsigned unused = 64 - 8 * (unsigned)layout->size;
-    if (layout->type == 'b')
-        return word != 0;
-    if (layout->type == 'u')
-        return (float)word;
-    if (layout->type == 'i') { /* the sign bit to the top and back */
-        word <<= unused;
-        int64_t wide;
-        memcpy(&wide, &word, sizeof wide);
-        return (float)(wide / ((int64_t)1 << unused));
-    }
-    if (layout->size == 2)
-        return half_to_float(word);
-    if (layout->size == 4) {
-        uint32_t bits = (uint32_t)word;
-        float value;
-        memcpy(&value, &bits, sizeof value);
-        return value;
-    }
-    double value;
-    memcpy(&value, &word, sizeof value);
-    if (fabs(value) >= 0x1.ffffffp127 && fabs(value) < INFINITY) /* rounds beyond float */
-        return value < 0 ? -INFINITY : INFINITY;
-    return (float)value;
-}
-
 /* Elements from one value to the next along each dimension, as stored. */
 static void find_steps(const nl_npy *npy, bool fortran, size_t steps[NL_NPY_MAX_DIMS])
 {
@@ -282,7 +233,7 @@ static void read_values(const unsigned char *values, const struct layout *layout
     size_t steps[NL_NPY_MAX_DIMS] = {0}, index[NL_NPY_MAX_DIMS] = {0}, from = 0;
     find_steps(npy, layout->fortran, steps);
     for (size_t i = 0; i < npy->count; i++) {
-        npy->data[i] = word_to_float(read_word(values + from * layout->size, layout), layout);
+        npy->data[i] = nl_number_read(values + from * layout->number.size, &layout->number);
         for (size_t dim = npy->ndim; dim-- > 0;) { /* count up, last index first */
             from += steps[dim];
             if (++index[dim] < npy->shape[dim])
@@ -338,8 +289,8 @@ static nl_status check_finite(const nl_npy *npy, nl_error *error)
     return NL_OK;
 }
 
-/* The product of the shape, which must be exactly what the file holds. */
-static nl_status check_size(nl_npy *npy, const struct layout *layout, size_t held, nl_error *error)
+/* Values and bytes that the shape needs. */
+static nl_status measure(nl_npy *npy, const struct layout *layout, size_t *bytes, nl_error *error)
 {
     const size_t widest = 8;
     size_t product = widest; /* of all dimensions that are not empty: they must make sense, too */
@@ -350,7 +301,12 @@ static nl_status check_size(nl_npy *npy, const struct layout *layout, size_t hel
             return fail_header(error, "has a 'shape' too large for any memory");
     }
     npy->count = empty ? 0 : product / widest;
-    size_t bytes = npy->count * layout->size;
+    *bytes = npy->count * layout->number.size;
+    return NL_OK;
+}
+
+static nl_status check_size(size_t held, size_t bytes, nl_error *error)
+{
     if (held == bytes)
         return NL_OK;
     return nl_fail(error, NL_FORMAT,
@@ -361,17 +317,44 @@ static nl_status check_size(nl_npy *npy, const struct layout *layout, size_t hel
                    held, bytes);
 }
 
+/* Everything in front of the values: *npy gets shape and count. */
+static nl_status read_head(const void *bytes, size_t length, struct layout *layout, nl_npy *npy,
+                           struct cursor *values, size_t *needed, nl_error *error)
+{
+    struct cursor header = {0};
+    nl_status status = open_file(bytes, length, &header, values, error);
+    if (status == NL_OK)
+        status = read_header(header, layout, npy, error);
+    if (status == NL_OK)
+        status = measure(npy, layout, needed, error);
+    return status;
+}
+
+nl_status nl_npy_read_head(const void *bytes, size_t length, struct nl_npy_head *head,
+                           nl_error *error)
+{
+    struct cursor values = {0};
+    struct layout layout = {0};
+    nl_npy npy = {0};
+    *head = (struct nl_npy_head){0};
+    nl_status status = read_head(bytes, length, &layout, &npy, &values, &head->bytes, error);
+    if (status == NL_OK) {
+        head->length = (size_t)(values.at - (const char *)bytes);
+        head->count = npy.count;
+    }
+    return status;
+}
+
 nl_status nl_npy_load(const void *bytes, size_t length, unsigned flags, nl_npy *npy,
                       nl_error *error)
 {
-    struct cursor header = {0}, values = {0};
+    struct cursor values = {0};
     struct layout layout = {0};
+    size_t needed = 0;
     *npy = (nl_npy){0};
-    nl_status status = open_file(bytes, length, &header, &values, error);
+    nl_status status = read_head(bytes, length, &layout, npy, &values, &needed, error);
     if (status == NL_OK)
-        status = read_header(header, &layout, npy, error);
-    if (status == NL_OK)
-        status = check_size(npy, &layout, (size_t)(values.end - values.at), error);
+        status = check_size((size_t)(values.end - values.at), needed, error);
     if (status != NL_OK)
         goto fail;
     npy->data = nl_alloc(npy->count, sizeof *npy->data);

@@ -13,6 +13,7 @@ extern "C" {
 typedef enum nl_system_id {
     NL_SYSTEM_NONLOCAL,
     NL_SYSTEM_NLM,
+    NL_SYSTEM_SAGAN,
     NL_SYSTEM_TRANSFORMER,
     NL_SYSTEM_COUNT,
 } nl_system_id;
