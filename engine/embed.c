@@ -63,8 +63,8 @@ static nl_status identity_embedding(nl_embedding *e, size_t d, nl_error *error)
     return status;
 }
 
-static nl_status random_embedding(nl_embedding *e, size_t d, size_t l, uint64_t seed, bool zero_w,
-                                  nl_error *error)
+static nl_status random_embedding(nl_embedding *e, size_t d, size_t l, size_t lv, uint64_t seed,
+                                  bool zero_w, nl_error *error)
 {
     struct nl_random random;
     nl_random_seed(&random, seed);
@@ -72,12 +72,12 @@ static nl_status random_embedding(nl_embedding *e, size_t d, size_t l, uint64_t 
     if (status == NL_OK)
         status = random_matrix(&e->phi.weight, &random, l, d, error);
     if (status == NL_OK)
-        status = random_matrix(&e->g.weight, &random, l, d, error);
+        status = random_matrix(&e->g.weight, &random, lv, d, error);
     if (status == NL_OK)
         status = random_matrix(&e->concat, &random, 1, 2 * l, error);
     if (status == NL_OK)
-        status = zero_w ? nl_matrix_alloc(&e->w.weight, d, l, error)
-                        : random_matrix(&e->w.weight, &random, d, l, error);
+        status = zero_w ? nl_matrix_alloc(&e->w.weight, d, lv, error)
+                        : random_matrix(&e->w.weight, &random, d, lv, error);
     return status;
 }
 
@@ -104,37 +104,64 @@ static void covariance_rows(void *context, size_t worker, size_t begin, size_t e
     }
 }
 
-/* θ = φ = g take the l leading rows of v, W their transpose; biases −Vμ and μ. */
-static nl_status maps_from_components(nl_embedding *e, const double *v, const double *mean,
-                                      size_t d, size_t l, nl_error *error)
+/* Each row's entry of largest magnitude becomes positive. */
+static void fix_signs(double *v, size_t d)
 {
-    nl_linear *maps[] = {&e->theta, &e->phi, &e->g};
-    nl_status status = nl_matrix_alloc(&e->w.weight, d, l, error);
-    if (status == NL_OK)
-        status = nl_matrix_alloc(&e->w.bias, 1, d, error);
-    for (int i = 0; i < 3 && status == NL_OK; i++) {
-        status = nl_matrix_alloc(&maps[i]->weight, l, d, error);
-        if (status == NL_OK)
-            status = nl_matrix_alloc(&maps[i]->bias, 1, l, error);
-    }
-    for (size_t r = 0; status == NL_OK && r < l; r++) {
-        const double *v_r = v + r * d;
+    for (size_t r = 0; r < d; r++) {
+        double *v_r = v + r * d;
         size_t largest = 0;
-        double shift = 0;
         for (size_t k = 1; k < d; k++)
             largest = fabs(v_r[k]) > fabs(v_r[largest]) ? k : largest;
-        double sign = v_r[largest] < 0 ? -1 : 1;
-        for (size_t k = 0; k < d; k++) {
-            shift -= sign * v_r[k] * mean[k];
-            nl_row(&e->w.weight, k)[r] = (float)(sign * v_r[k]);
-            for (int i = 0; i < 3; i++)
-                nl_row(&maps[i]->weight, r)[k] = (float)(sign * v_r[k]);
-        }
-        for (int i = 0; i < 3; i++)
-            maps[i]->bias.data[r] = (float)shift;
+        const double sign = v_r[largest] < 0 ? -1 : 1;
+        for (size_t k = 0; k < d; k++)
+            v_r[k] *= sign;
     }
-    for (size_t k = 0; status == NL_OK && k < d; k++)
-        e->w.bias.data[k] = (float)mean[k];
+}
+
+/* x → V (x − μ) for the leading `count` rows of v. */
+static nl_status component_map(nl_linear *map, const double *v, const double *mean, size_t d,
+                               size_t count, nl_error *error)
+{
+    nl_status status = nl_matrix_alloc(&map->weight, count, d, error);
+    if (status == NL_OK)
+        status = nl_matrix_alloc(&map->bias, 1, count, error);
+    for (size_t r = 0; status == NL_OK && r < count; r++) {
+        const double *v_r = v + r * d;
+        double shift = 0;
+        for (size_t k = 0; k < d; k++) {
+            shift -= v_r[k] * mean[k];
+            nl_row(&map->weight, r)[k] = (float)v_r[k];
+        }
+        map->bias.data[r] = (float)shift;
+    }
+    return status;
+}
+
+/* The way back, h → Vᵀ h + μ. */
+static nl_status component_back(nl_linear *map, const double *v, const double *mean, size_t d,
+                                size_t count, nl_error *error)
+{
+    nl_status status = nl_matrix_alloc(&map->weight, d, count, error);
+    if (status == NL_OK)
+        status = nl_matrix_alloc(&map->bias, 1, d, error);
+    for (size_t k = 0; status == NL_OK && k < d; k++) {
+        map->bias.data[k] = (float)mean[k];
+        for (size_t r = 0; r < count; r++)
+            nl_row(&map->weight, k)[r] = (float)v[r * d + k];
+    }
+    return status;
+}
+
+static nl_status maps_from_components(nl_embedding *e, const double *v, const double *mean,
+                                      size_t d, size_t l, size_t lv, nl_error *error)
+{
+    nl_status status = component_map(&e->theta, v, mean, d, l, error);
+    if (status == NL_OK)
+        status = component_map(&e->phi, v, mean, d, l, error);
+    if (status == NL_OK)
+        status = component_map(&e->g, v, mean, d, lv, error);
+    if (status == NL_OK)
+        status = component_back(&e->w, v, mean, d, lv, error);
     return status;
 }
 
@@ -146,8 +173,8 @@ static nl_status random_concat(nl_embedding *e, size_t l, uint64_t seed, nl_erro
     return random_matrix(&e->concat, &random, 1, 2 * l, error);
 }
 
-static nl_status pca_embedding(nl_embedding *e, const nl_matrix *x, size_t l, const nl_exec *exec,
-                               nl_error *error)
+static nl_status pca_embedding(nl_embedding *e, const nl_matrix *x, size_t l, size_t lv,
+                               const nl_exec *exec, nl_error *error)
 {
     const size_t n = x->rows, d = x->cols;
     if (d > NL_MAX_PCA_DIM)
@@ -177,8 +204,10 @@ static nl_status pca_embedding(nl_embedding *e, const nl_matrix *x, size_t l, co
             covariance[b * d + a] = covariance[a * d + b];
     if (!nl_eigen_symmetric(covariance, d, values, scratch))
         status = nl_fail(error, NL_INVALID, "PCA failed: the features are not all finite");
-    else
-        status = maps_from_components(e, covariance, mean, d, l, error);
+    else {
+        fix_signs(covariance, d);
+        status = maps_from_components(e, covariance, mean, d, l, lv, error);
+    }
 done:
     nl_free(mean);
     nl_free(values);
@@ -201,23 +230,26 @@ nl_status nl_embedding_create(const nl_embedding_params *params, const nl_matrix
                        "the identity embedding keeps all %zu features; a dimension of %zu needs "
                        "another embedding",
                        d, l);
-    if (l > d)
+    const size_t lv = params->value_dim ? params->value_dim : l;
+    if (identity && lv != d)
+        return nl_fail(error, NL_INVALID, "the identity embedding keeps all %zu features", d);
+    if (l > d || lv > d)
         return nl_fail(error, NL_INVALID,
                        "an embedding of %zu dimensions is more than the %zu "
                        "features there are",
-                       l, d);
+                       l > lv ? l : lv, d);
     nl_status status;
     switch (params->kind) {
     case NL_EMBED_IDENTITY:
         status = identity_embedding(embedding, d, error);
         break;
     case NL_EMBED_PCA:
-        status = pca_embedding(embedding, x, l, exec, error);
+        status = pca_embedding(embedding, x, l, lv, exec, error);
         break;
     case NL_EMBED_RANDOM:
     case NL_EMBED_ZERO:
-        status =
-            random_embedding(embedding, d, l, params->seed, params->kind == NL_EMBED_ZERO, error);
+        status = random_embedding(embedding, d, l, lv, params->seed, params->kind == NL_EMBED_ZERO,
+                                  error);
         break;
     default:
         status = nl_fail(error, NL_INVALID, "there is no embedding number %d", (int)params->kind);

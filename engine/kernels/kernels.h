@@ -10,6 +10,7 @@
 #ifndef NL_KERNELS_H
 #define NL_KERNELS_H
 
+#include "nlm.h"
 #include "nonlocal/exec.h"
 
 enum {
@@ -56,7 +57,14 @@ struct nl_moments {
     /* y[i][c] = Σ_j a[i][j] · v[j][c]; a is n × m, v is m × dv, y is n × dv */                   \
     X(void, mix,                                                                                       \
       (const float *a, size_t a_stride, size_t n, size_t m, const float *v, size_t v_stride,           \
-       size_t dv, float *y, size_t y_stride))
+       size_t dv, float *y, size_t y_stride))                                                              \
+    /* non-local means: the pairs of a block and one offset, see nlm.h */                              \
+    X(void, nlm_block, (const struct nl_nlm_block *block))                                             \
+    /* out[j] = Σ taps[i] taps[k] (p[i][k] − q[i][k + j])² over patch × patch places and the        \
+     * channels, whose planes are `plane` apart; p, q: upper left corners; count >= 1 candidates */    \
+    X(void, nlm_distances,                                                                             \
+      (const float *p, const float *q, size_t stride, size_t plane, size_t channels, size_t patch,     \
+       const float *taps, size_t count, float *out))
 
 struct nl_kernels {
     nl_cpu cpu;

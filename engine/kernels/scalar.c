@@ -108,6 +108,79 @@ static void mix(const float *a, size_t a_stride, size_t n, size_t m, const float
     }
 }
 
+static double tap(const struct nl_nlm_block *b, size_t k)
+{
+    return b->taps ? (double)b->taps[k] : 1;
+}
+
+/* Squared differences of the pixel at p and its candidate, over the channels. */
+static double squared_difference(const struct nl_nlm_block *b, const float *p)
+{
+    double sum = 0;
+    for (size_t c = 0; c < b->channels; c++) {
+        double difference = (double)p[c * b->plane] - (double)p[c * b->plane + (size_t)b->to_q];
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+static void add_weighted(const struct nl_nlm_block *b, float *totals, float weight,
+                         const float *value)
+{
+    totals[0] += weight;
+    for (size_t c = 0; c < b->channels; c++)
+        totals[(c + 1) * b->totals_plane] += weight * value[c * b->plane];
+    float *top = totals + (b->channels + 1) * b->totals_plane;
+    if (b->largest && weight > *top)
+        *top = weight;
+}
+
+static void nlm_block(const struct nl_nlm_block *b)
+{
+    const size_t half = b->patch / 2;
+    for (size_t i = 0; i < b->rows; i++) {
+        const float *p = b->p + i * b->stride;
+        float *totals = b->totals + i * b->totals_stride;
+        for (size_t x = b->skip; x < b->columns + b->patch - 1; x++) {
+            double sum = 0;
+            for (size_t k = 0; k < b->patch; k++)
+                sum += tap(b, k) * squared_difference(b, p + x - half + k * b->stride -
+                                                             half * b->stride);
+            b->scratch[x] = (float)sum;
+        }
+        for (size_t x = b->skip; x < b->columns; x++) {
+            double distance = 0;
+            for (size_t k = 0; k < b->patch; k++)
+                distance += tap(b, k) * (double)b->scratch[x + k];
+            float exponent = (float)((double)b->noise - (double)b->scale * distance);
+            float weight = exp2f(fmaxf(fminf(exponent, 0), -126));
+            if (i >= b->p_begin && i < b->p_end)
+                add_weighted(b, totals + x, weight, p + x + b->to_q);
+            if (i >= b->q_begin && i < b->q_end)
+                add_weighted(b, totals + x + b->totals_to_q, weight, p + x);
+        }
+    }
+}
+
+static void nlm_distances(const float *p, const float *q, size_t stride, size_t plane,
+                          size_t channels, size_t patch, const float *taps, size_t count,
+                          float *out)
+{
+    for (size_t j = 0; j < count; j++) {
+        double sum = 0;
+        for (size_t c = 0; c < channels; c++) {
+            for (size_t i = 0; i < patch; i++) {
+                const size_t row = c * plane + i * stride;
+                for (size_t k = 0; k < patch; k++) {
+                    double difference = (double)p[row + k] - (double)q[row + k + j];
+                    sum += (double)taps[i] * (double)taps[k] * difference * difference;
+                }
+            }
+        }
+        out[j] = (float)sum;
+    }
+}
+
 const struct nl_kernels nl_kernels_scalar = {.cpu = NL_CPU_SCALAR,
 #define X(type, name, parameters) .name = name,
                                              NL_KERNEL_LIST(X)

@@ -34,14 +34,16 @@ typedef struct nl_linear {
 
 typedef struct nl_embedding_params {
     nl_embedding_id kind;
-    size_t dim;    /* l; 0 = the default, ceil(d/2), or d for identity */
-    uint64_t seed; /* random, zero; w_f of every kind */
+    size_t dim;       /* l; 0 = the default, ceil(d/2), or d for identity */
+    size_t value_dim; /* of g and W; 0 = l. Not for identity */
+    uint64_t seed;    /* random, zero; w_f of every kind */
 } nl_embedding_params;
 
 typedef struct nl_embedding {
-    nl_linear theta, phi, g; /* l × d */
-    nl_linear w;             /* d × l */
-    nl_matrix concat;        /* w_f, 1 × 2l: always random */
+    nl_linear theta, phi; /* l × d */
+    nl_linear g;          /* value_dim × d */
+    nl_linear w;          /* d × value_dim */
+    nl_matrix concat;     /* w_f, 1 × 2l: always random */
 } nl_embedding;
 
 /* identity, dim 0, seed 1. */

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Non-local means, one offset at a time: squared differences of a block and its shifted self are
+ * summed over the patch's height, then over its width. No sum is ever reduced by subtraction, so
+ * that a distance keeps its relative accuracy where a running sum would leave the residue of an
+ * edge it has passed.
+ */
+#include "tier.h"
+
+/* The patch side that has code of its own, and the height of its full blocks. */
+enum { USUAL_PATCH = 7, USUAL_ROWS = 2 * USUAL_PATCH };
+
+/*
+ * 2^t for t <= 0, at least 2^−126. t is split into a whole part and |r| <= 1/2; the polynomial is
+ * 1 at r = 0 and elsewhere fitted to a relative error of 1.1e-7.
+ */
+static inline vec exp2_weight(vec t)
+{
+    t = vec_max(t, vec_set1(-126.0f));
+    vec n = vec_round(t);
+    vec r = vec_sub(t, n);
+    vec e = vec_set1(0.00132647273f);
+    e = vec_fma(e, r, vec_set1(0.00967151299f));
+    e = vec_fma(e, r, vec_set1(0.0555073358f));
+    e = vec_fma(e, r, vec_set1(0.240222424f));
+    e = vec_fma(e, r, vec_set1(0.693147004f));
+    e = vec_fma(e, r, vec_set1(1.0f));
+    return vec_scale2(e, n);
+}
+
+NL_INLINE vec squared_difference(const float *p, const float *q, size_t plane, size_t channels)
+{
+    vec difference = vec_sub(vec_load(p), vec_load(q));
+    vec sum = vec_mul(difference, difference);
+    for (size_t c = 1; c < channels; c++) {
+        difference = vec_sub(vec_load(p + c * plane), vec_load(q + c * plane));
+        sum = vec_fma(difference, difference, sum);
+    }
+    return sum;
+}
+
+/*
+ * Sums over every `patch` neighbours of d[0..rows + patch − 1), into `rows` numbers `stride` apart.
+ * d is cut into pieces of `patch`: a window is the tail of one piece and the head of the next, so
+ * that three additions a window are enough. d is used up.
+ */
+NL_INLINE void window_sums(vec *d, size_t rows, size_t patch, float *out, size_t stride)
+{
+    for (size_t start = 0; start < rows; start += patch) {
+        const size_t count = rows - start < patch ? rows - start : patch;
+        vec *tail = d + start, head = vec_zero();
+        for (size_t k = patch - 1; k > 0; k--)
+            tail[k - 1] = vec_add(tail[k - 1], tail[k]);
+        vec_store(out + start * stride, tail[0]);
+        for (size_t k = 1; k < count; k++) {
+            head = vec_add(head, tail[patch + k - 1]);
+            vec_store(out + (start + k) * stride, vec_add(tail[k], head));
+        }
+    }
+}
+
+/* The same with weights. */
+static void weighted_sums(const vec *d, size_t rows, size_t patch, const float *taps, float *out,
+                          size_t stride)
+{
+    for (size_t i = 0; i < rows; i++) {
+        vec sum = vec_zero();
+        for (size_t k = 0; k < patch; k++)
+            sum = vec_fma(vec_set1(taps[k]), d[i + k], sum);
+        vec_store(out + i * stride, sum);
+    }
+}
+
+/* Squared differences summed over the patch's height: scratch[i][x] belongs to the columns
+ * x − patch/2 of row i. */
+NL_INLINE void column_sums(const struct nl_nlm_block *b, size_t rows, size_t patch, size_t channels)
+{
+    const size_t width = (b->columns + VEC_LANES - 1) / VEC_LANES * VEC_LANES + patch - 1;
+    const float *p = b->p - (patch / 2) * (b->stride + 1);
+    for (size_t x = 0; x < width; x += VEC_LANES) {
+        vec d[NL_NLM_MAX_ROWS + NL_NLM_MAX_PATCH];
+        for (size_t k = 0; k < rows + patch - 1; k++) {
+            const float *p_k = p + x + k * b->stride;
+            d[k] = squared_difference(p_k, p_k + b->to_q, b->plane, channels);
+        }
+        if (b->taps)
+            weighted_sums(d, rows, patch, b->taps, b->scratch + x, b->scratch_stride);
+        else
+            window_sums(d, rows, patch, b->scratch + x, b->scratch_stride);
+    }
+}
+
+/* The distances of VEC_LANES pairs from their column sums. */
+NL_INLINE vec row_sum(const float *sums, size_t patch, const float *taps)
+{
+    if (taps) {
+        vec sum = vec_zero();
+        for (size_t k = 0; k < patch; k++)
+            sum = vec_fma(vec_set1(taps[k]), vec_load(sums + k), sum);
+        return sum;
+    }
+    vec even = vec_load(sums), odd = vec_zero();
+    for (size_t k = 1; k < patch; k += 2) {
+        odd = vec_add(odd, vec_load(sums + k));
+        even = vec_add(even, vec_load(sums + k + 1));
+    }
+    return vec_add(even, odd);
+}
+
+/* 1 in the lanes of columns x.. that count, 0 in the others. */
+static vec counting_lanes(size_t x, size_t skip, size_t columns)
+{
+    float lanes[VEC_LANES];
+    for (size_t l = 0; l < VEC_LANES; l++)
+        lanes[l] = x + l >= skip && x + l < columns ? 1.0f : 0.0f;
+    return vec_load(lanes);
+}
+
+/* Adds a weight and what it weighs to the sums at one place. */
+NL_INLINE void add_weighted(float *totals, size_t totals_plane, vec weight, const float *value,
+                            size_t plane, size_t channels, bool largest)
+{
+    vec_store(totals, vec_add(vec_load(totals), weight));
+    for (size_t c = 0; c < channels; c++) {
+        float *sum = totals + (c + 1) * totals_plane;
+        vec_store(sum, vec_fma(weight, vec_load(value + c * plane), vec_load(sum)));
+    }
+    if (largest) {
+        float *top = totals + (channels + 1) * totals_plane;
+        vec_store(top, vec_max(weight, vec_load(top)));
+    }
+}
+
+NL_INLINE void weigh_row(const struct nl_nlm_block *b, size_t i, size_t patch, size_t channels,
+                         bool largest)
+{
+    const bool at_p = i >= b->p_begin && i < b->p_end, at_q = i >= b->q_begin && i < b->q_end;
+    const float *sums = b->scratch + i * b->scratch_stride, *taps = b->taps;
+    const float *p = b->p + i * b->stride, *q = p + b->to_q;
+    float *totals = b->totals + i * b->totals_stride;
+    const size_t columns = b->columns, skip = b->skip, plane = b->plane;
+    const size_t totals_plane = b->totals_plane;
+    const ptrdiff_t totals_to_q = b->totals_to_q;
+    const vec scale = vec_set1(-b->scale), noise = vec_set1(b->noise);
+    for (size_t x = 0; x < columns; x += VEC_LANES) {
+        vec t = vec_fma(row_sum(sums + x, patch, taps), scale, noise);
+        t = vec_sub(t, vec_max(t, vec_zero())); /* min(t, 0), exactly */
+        vec weight = exp2_weight(t);
+        if (x < skip || columns - x < VEC_LANES)
+            weight = vec_mul(weight, counting_lanes(x, skip, columns));
+        if (at_p)
+            add_weighted(totals + x, totals_plane, weight, q + x, plane, channels, largest);
+        if (at_q)
+            add_weighted(totals + totals_to_q + x, totals_plane, weight, p + x, plane, channels,
+                         largest);
+    }
+}
+
+NL_INLINE void block(const struct nl_nlm_block *b, size_t patch, size_t channels)
+{
+    if (patch == USUAL_PATCH && b->rows == USUAL_ROWS && !b->taps)
+        column_sums(b, USUAL_ROWS, USUAL_PATCH, channels);
+    else
+        column_sums(b, b->rows, patch, channels);
+    for (size_t i = 0; i < b->rows; i++) {
+        if (b->largest)
+            weigh_row(b, i, patch, channels, true);
+        else
+            weigh_row(b, i, patch, channels, false);
+    }
+}
+
+void NL_TIER(nl_nlm_block)(const struct nl_nlm_block *b)
+{
+    if (b->patch == USUAL_PATCH && b->channels == 1)
+        block(b, USUAL_PATCH, 1);
+    else if (b->patch == USUAL_PATCH)
+        block(b, USUAL_PATCH, 3);
+    else if (b->channels == 1)
+        block(b, b->patch, 1);
+    else
+        block(b, b->patch, 3);
+}
+
+void NL_TIER(nl_nlm_distances)(const float *p, const float *q, size_t stride, size_t plane,
+                               size_t channels, size_t patch, const float *taps, size_t count,
+                               float *out)
+{
+    for (size_t j = 0; j < count; j += VEC_LANES) {
+        vec total = vec_zero();
+        for (size_t row = 0; row < patch * channels; row++) {
+            const size_t start = row / patch * plane + row % patch * stride;
+            vec sum = vec_zero();
+            for (size_t k = 0; k < patch; k++) {
+                vec q_k = vec_load_part(q + start + k + j, count - j, 0);
+                vec difference = vec_sub(vec_set1(p[start + k]), q_k);
+                sum = vec_fma(vec_mul(vec_set1(taps[k]), difference), difference, sum);
+            }
+            total = vec_fma(vec_set1(taps[row % patch]), sum, total);
+        }
+        vec_store_part(out + j, total, count - j);
+    }
+}
