@@ -92,18 +92,23 @@ static char *find_font(void)
 {
     char *path = NULL;
     FcResult result;
-    FcPattern *wish = FcNameParse((const FcChar8 *)"DejaVu Sans");
-    if (!wish)
-        return NULL;
-    FcConfigSubstitute(NULL, wish, FcMatchPattern);
-    FcDefaultSubstitute(wish);
-    FcPattern *found = FcFontMatch(NULL, wish, &result);
     FcChar8 *name;
-    if (found && FcPatternGetString(found, FC_FILE, 0, &name) == FcResultMatch)
-        path = strdup((const char *)name);
-    if (found)
+    FcConfig *config = FcInitLoadConfigAndFonts(); /* of our own: the shared one is never freed */
+    FcPattern *wish = config ? FcNameParse((const FcChar8 *)"DejaVu Sans") : NULL;
+    FcPattern *found = NULL;
+    if (wish) {
+        FcConfigSubstitute(config, wish, FcMatchPattern);
+        FcDefaultSubstitute(wish);
+        found = FcFontMatch(config, wish, &result);
+        FcPatternDestroy(wish);
+    }
+    if (found) {
+        if (FcPatternGetString(found, FC_FILE, 0, &name) == FcResultMatch)
+            path = strdup((const char *)name);
         FcPatternDestroy(found);
-    FcPatternDestroy(wish);
+    }
+    if (config)
+        FcConfigDestroy(config);
     return path;
 }
 

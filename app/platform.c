@@ -10,6 +10,7 @@
 
 #include "app.h"
 #include "canvas.h"
+#include "file.h"
 #include "gfx/gfx.h"
 #include "verbs/args.h"
 
@@ -362,6 +363,10 @@ static bool read_args(const struct verb *verb, int argc, char **argv, struct arg
         status = verb_check_idle(args, SOURCE_NONE, &error);
     if (status == NL_OK && verb == &render_verb && !args->output)
         status = nl_fail(&error, NL_INVALID, "no output; add -o OUT.png");
+    else if (status == NL_OK && verb == &render_verb && !file_has_extension(args->output, ".png"))
+        status = nl_fail(&error, NL_INVALID, "-o %s: the ending must be .png", args->output);
+    if (status == NL_OK)
+        status = source_check_name(args->doc.source, &error);
     if (status == NL_OK)
         return false;
     fprintf(stderr, "nonlocal: %s\n", error.message);

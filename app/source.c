@@ -55,6 +55,14 @@ static nl_status load_bytes(const char *path, bool table, const void *bytes, siz
     return nl_bitmap_load(bytes, size, &source->bitmap, error);
 }
 
+nl_status source_check_name(const char *path, nl_error *error)
+{
+    if (path[0] != '@' || find_builtin(path))
+        return NL_OK;
+    return nl_fail(error, NL_INVALID, "there is no built-in '%s'; there are @sample and @iris",
+                   path);
+}
+
 nl_status source_load(const char *path, const nl_csv_params *csv, struct source *source,
                       nl_error *error)
 {
@@ -64,15 +72,13 @@ nl_status source_load(const char *path, const nl_csv_params *csv, struct source 
     nl_error inner = {0};
     nl_status status;
     *source = (struct source){0};
+    status = source_check_name(path, error);
+    if (status != NL_OK)
+        return status;
     snprintf(source->name, sizeof source->name, "%s", slash ? slash + 1 : path);
     if (builtin) {
         status =
             load_bytes(path, builtin->table, builtin->bytes, builtin->size, csv, source, &inner);
-    } else if (path[0] == '@') {
-        status = nl_fail(error, NL_INVALID,
-                         "there is no built-in '%s'; there are @sample and @iris", path);
-        source_free(source);
-        return status;
     } else {
         status = file_read(path, &file, error);
         if (status != NL_OK)

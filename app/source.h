@@ -24,6 +24,9 @@ nl_status source_load(const char *path, const nl_csv_params *csv, struct source 
                       nl_error *error);
 void source_free(struct source *source);
 
+/* NL_INVALID for an @name that is not built in. Files are not touched. */
+nl_status source_check_name(const char *path, nl_error *error);
+
 /* A sentence about what was left out or changed while loading, or "" (returns buffer). */
 const char *source_note(const struct source *source, char *buffer, size_t size);
 

@@ -200,6 +200,9 @@ void stage_cell_pixel(const struct stage_features *features, size_t row, double 
     const nl_grid *grid = &features->grid;
     double fx, fy;
     magnification(features, &fx, &fy);
-    *x = ((double)(row % grid->gw) + 0.5) * (double)grid->stride * fx;
-    *y = ((double)(row / grid->gw) + 0.5) * (double)grid->stride * fy;
+    /* the last cells may reach over the border; their centre is kept inside */
+    *x = fmin(((double)(row % grid->gw) + 0.5) * (double)grid->stride, (double)grid->width - 0.5);
+    *y = fmin(((double)(row / grid->gw) + 0.5) * (double)grid->stride, (double)grid->height - 0.5);
+    *x *= fx;
+    *y *= fy;
 }

@@ -76,6 +76,8 @@ static void print_notes(unsigned notes)
         verb_note("no width gives this query the perplexity asked for: the nearest was taken");
     if (notes & NL_NOTE_ZERO_QUERY)
         verb_note("the query is a zero vector: its cosines are 0 by definition");
+    if (notes & NL_NOTE_ALL_ZERO)
+        verb_note("all similarities of this query are 0, and so are its weights");
 }
 
 static void print_query(const struct args *args, const struct work *work, size_t q,
@@ -86,12 +88,16 @@ static void print_query(const struct args *args, const struct work *work, size_t
     size_t top[5], count = nl_top(a, n, 5, top);
     printf("query %zu: ", q + 1);
     print_place(work, work->rows[q]);
-    printf("\n  sum %.7f\n  entropy %.4f nats\n  effective keys %.2f of %zu\n", figures->sum,
-           figures->entropy, figures->effective, n);
-    printf("  %s %.5g\n",
-           param_choice(&args->doc, PARAM_SIMILARITY) == NL_EUCLIDEAN ? "filter width h"
-                                                                      : "temperature",
-           figures->width);
+    printf("\n  sum %.7f\n", figures->sum);
+    if (figures->distribution)
+        printf("  entropy %.4f nats\n  effective keys %.2f of %zu\n", figures->entropy,
+               figures->effective, figures->keys);
+    else
+        printf("  weights from %.6g to %.6g, divided by %.6g\n", (double)figures->smallest,
+               (double)figures->largest, figures->normalizer);
+    const bool euclidean = param_choice(&args->doc, PARAM_SIMILARITY) == NL_EUCLIDEAN;
+    if (figures->width > 0 && !(figures->notes & (NL_NOTE_UNIFORM | NL_NOTE_PERPLEXITY_MISS)))
+        printf("  %s %.5g\n", euclidean ? "filter width h" : "temperature", figures->width);
     for (size_t t = 0; t < count; t++) {
         printf("  %zu. ", t + 1);
         print_place(work, top[t]);

@@ -17,7 +17,7 @@ enum {
     NL_LANES = 16,
     /* Sums of attention scores run in float over this many features; the partial sums are added
      * in double, so that the rounding error does not grow with d. */
-    NL_SUM_CHUNK = 32,
+    NL_SUM_CHUNK = 8,
 };
 
 /* Σ p, Σ p·t and Σ p·t² of p = exp(t): what entropy and its derivative need. */

@@ -50,7 +50,10 @@ NL_API size_t nl_pool_threads(const nl_pool *pool);
 /* No call may be using the pool. */
 NL_API void nl_pool_free(nl_pool **pool);
 
-/* Every member may be zero. Copied by value; what it points to must outlive the call. */
+/*
+ * Never NULL where a function takes one; every member may be zero. What it points to must outlive
+ * the call. A function called from inside a parallel loop must not be given the same pool.
+ */
 typedef struct nl_exec {
     nl_pool *pool;             /* NULL: the calling thread alone */
     const nl_kernels *kernels; /* NULL: nl_kernels_get(NL_CPU_AUTO) */
