@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "nonlocal/attention.h"
+#include "nonlocal/block.h"
 #include "nonlocal/embed.h"
 #include "nonlocal/system.h"
 
@@ -28,9 +29,14 @@ static void derive_defaults(struct doc *doc)
 {
     struct param_value *params = doc->params;
     const nl_system *system = &nl_systems[param_choice(doc, PARAM_SYSTEM)];
-    default_number(doc, PARAM_SIMILARITY, system->similarity);
+    nl_block_params block;
+    nl_block_params_init(&block, (nl_system_id)param_choice(doc, PARAM_SYSTEM));
+    default_number(doc, PARAM_SIMILARITY,
+                   doc->plain ? block.attention.similarity : system->similarity);
     default_number(doc, PARAM_SCALE, system->scale_sqrt);
-    default_number(doc, PARAM_SELF, system->self);
+    default_number(doc, PARAM_SELF, doc->plain ? block.attention.self : system->self);
+    default_number(doc, PARAM_SUBSAMPLE, block.subsample);
+    default_number(doc, PARAM_LAYERNORM, block.layernorm);
     default_number(doc, PARAM_FEATURES, system->features);
     default_number(doc, PARAM_PATCH, (double)system->patch);
     default_number(doc, PARAM_STRIDE, (double)system->stride);
@@ -41,7 +47,7 @@ static void derive_defaults(struct doc *doc)
         bool width_given =
             similarity == NL_EUCLIDEAN ? params[PARAM_H].given : params[PARAM_TEMPERATURE].given;
         params[PARAM_PERPLEXITY] = param_table[PARAM_PERPLEXITY].fallback;
-        if (width_given || !takes_perplexity(doc))
+        if (width_given || doc->plain || !takes_perplexity(doc))
             params[PARAM_PERPLEXITY] = (struct param_value){0};
     }
 }
@@ -51,6 +57,13 @@ void doc_init(struct doc *doc)
     *doc = (struct doc){0};
     for (int id = 0; id < PARAM_COUNT; id++)
         doc->params[id] = param_table[id].fallback;
+    derive_defaults(doc);
+}
+
+void doc_init_plain(struct doc *doc)
+{
+    doc_init(doc);
+    doc->plain = true;
     derive_defaults(doc);
 }
 
@@ -73,6 +86,20 @@ static const char *idle_with(enum param_id reason, const struct doc *doc, char *
     snprintf(buffer, size, "with --%s %s", param_table[reason].key,
              param_format(reason, doc->params[reason], value, sizeof value));
     return buffer;
+}
+
+/* The conventions that belong to some systems only. */
+static const char *system_idle(const struct doc *doc, enum param_id id, char *buffer, size_t size)
+{
+    const int system = param_choice(doc, PARAM_SYSTEM);
+    bool fits;
+    if (id == PARAM_SUBSAMPLE)
+        fits = system == NL_SYSTEM_NONLOCAL || system == NL_SYSTEM_SAGAN;
+    else if (id == PARAM_GAMMA)
+        fits = system == NL_SYSTEM_SAGAN;
+    else
+        fits = system == NL_SYSTEM_TRANSFORMER;
+    return fits ? NULL : idle_with(PARAM_SYSTEM, doc, buffer, size);
 }
 
 /* The parameters of the similarity itself. */
@@ -133,9 +160,22 @@ const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind
     case PARAM_SCALE:
     case PARAM_LAMBDA:
     case PARAM_EMBED:
+        if (doc->plain && id == PARAM_EMBED)
+            return param_choice(doc, PARAM_SYSTEM) == NL_SYSTEM_NLM
+                       ? idle_with(PARAM_SYSTEM, doc, buffer, size)
+                       : NULL;
         return similarity_idle(doc, id, buffer, size);
+    case PARAM_SUBSAMPLE:
+    case PARAM_HEADS:
+    case PARAM_LAYERNORM:
+    case PARAM_GAMMA:
+        return system_idle(doc, id, buffer, size);
     case PARAM_DIM:
     case PARAM_SEED:
+        if (doc->plain && id == PARAM_DIM && embed != NL_EMBED_IDENTITY)
+            return NULL; /* values are embedded whatever the similarity */
+        if (doc->plain && id == PARAM_SEED && (embed == NL_EMBED_RANDOM || embed == NL_EMBED_ZERO))
+            return NULL;
         reason = similarity_idle(doc, PARAM_EMBED, buffer, size);
         if (!reason && (id == PARAM_DIM ? embed == NL_EMBED_IDENTITY
                                         : embed != NL_EMBED_RANDOM && embed != NL_EMBED_ZERO &&

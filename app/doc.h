@@ -23,14 +23,18 @@ struct doc_query {
 
 struct doc {
     struct param_value params[PARAM_COUNT];
-    char source[DOC_PATH]; /* a file or a built-in such as @sample; "" = none */
-    uint64_t source_key;   /* one for each time something was opened; 0 = nothing yet */
+    char source[DOC_PATH];  /* a file or a built-in such as @sample; "" = none */
+    uint64_t source_key;    /* one for each time something was opened; 0 = nothing yet */
+    char weights[DOC_PATH]; /* file of theta, phi, ...; "" = those of --embed */
     struct doc_query queries[DOC_QUERIES];
     int query_count;
+    bool plain; /* the papers' defaults instead of those that show a picture well */
 };
 
 /* Every parameter at its default, no source, no query. */
 void doc_init(struct doc *doc);
+/* The same with the defaults of whole blocks: embedded-gaussian, no perplexity, self kept. */
+void doc_init_plain(struct doc *doc);
 
 /* Sets a parameter (clamped, marked as given). The only way in for panels and verbs. */
 void param_set(struct doc *doc, enum param_id id, struct param_value value);

@@ -32,7 +32,8 @@ struct job {
 
     /* The worker's own. */
     struct request request;
-    struct result current;
+    struct result kept[2]; /* a picture's and a table's: scenes switch without loading again */
+    struct result *current;
 };
 
 static double now_ms(void)
@@ -67,7 +68,7 @@ static void publish(struct job *job)
     struct result old;
     pthread_mutex_lock(&job->lock);
     old = job->published;
-    result_hold(&job->published, &job->current);
+    result_hold(&job->published, job->current);
     job->fresh = true;
     pthread_mutex_unlock(&job->lock);
     result_release(&old);
@@ -79,16 +80,19 @@ static void fail(struct job *job, const nl_error *error, uint64_t key)
 {
     if (error->status == NL_CANCELLED)
         return;
-    job->current.error = *error;
-    job->current.error_key = key;
+    job->current->error = *error;
+    job->current->error_key = key;
     publish(job);
 }
 
 static bool run_source(struct job *job, nl_error *error)
 {
-    struct result *current = &job->current;
-    if (current->source && current->source->part.key == job->request.source_key)
-        return true;
+    for (int k = 0; k < 2; k++) {
+        if (job->kept[k].source && job->kept[k].source->part.key == job->request.source_key) {
+            job->current = &job->kept[k];
+            return true;
+        }
+    }
     begin_stage(job, TR_N("Opening"));
     struct source_part *source =
         source_part_load(job->request.doc.source, job->request.source_key, error);
@@ -96,14 +100,15 @@ static bool run_source(struct job *job, nl_error *error)
         fail(job, error, job->request.source_key);
         return false;
     }
-    result_release(current); /* every other part belonged to the old source */
-    current->source = source;
+    job->current = &job->kept[source->source.kind == SOURCE_PICTURE];
+    result_release(job->current); /* every other part belonged to the old source */
+    job->current->source = source;
     return true;
 }
 
 static bool run_attention(struct job *job, const struct stage_keys *keys, nl_error *error)
 {
-    struct result *current = &job->current;
+    struct result *current = job->current;
     const struct doc *doc = &job->request.doc;
     const double start = now_ms();
     if (current->attention && current->attention->part.key == keys->attention)
@@ -130,7 +135,7 @@ static bool run_attention(struct job *job, const struct stage_keys *keys, nl_err
 
 static bool run_order(struct job *job, const struct stage_keys *keys, nl_error *error)
 {
-    struct result *current = &job->current;
+    struct result *current = job->current;
     const struct doc *doc = &job->request.doc;
     const double start = now_ms();
     if (!current->dissim || current->dissim->part.key != keys->dissim) {
@@ -160,9 +165,9 @@ static void run_request(struct job *job)
     nl_error error = {0};
     if (!run_source(job, &error))
         return;
-    job->current.error = (nl_error){0};
+    job->current->error = (nl_error){0};
     const struct stage_keys keys =
-        stage_keys(&job->request.doc, job->request.source_key, job->current.source->source.kind);
+        stage_keys(&job->request.doc, job->request.source_key, job->current->source->source.kind);
     if (!run_attention(job, &keys, &error)) {
         fail(job, &error, keys.attention);
         return;
@@ -179,8 +184,10 @@ static void *worker(void *argument)
     struct job *job = argument;
     pthread_mutex_lock(&job->lock);
     for (;;) {
-        while (!job->waiting && !job->quit)
+        while (!job->waiting && !job->quit) {
+            job->busy = false; /* also when a request was given up before it began */
             pthread_cond_wait(&job->posted, &job->lock);
+        }
         if (job->quit)
             break;
         job->request = job->mailbox;
@@ -206,6 +213,7 @@ struct job *job_create(nl_cpu cpu, size_t threads, void (*wake)(void *user), voi
     }
     job->wake = wake;
     job->user = user;
+    job->current = &job->kept[0];
     job->exec.kernels = nl_kernels_get(cpu, error);
     if (!job->exec.kernels || nl_pool_create(threads, &job->pool, error) != NL_OK)
         goto fail;
@@ -238,7 +246,8 @@ void job_destroy(struct job **pointer)
     pthread_mutex_unlock(&job->lock);
     pthread_join(job->thread, NULL);
     result_release(&job->published);
-    result_release(&job->current);
+    result_release(&job->kept[0]);
+    result_release(&job->kept[1]);
     nl_pool_free(&job->pool);
     pthread_cond_destroy(&job->posted);
     pthread_mutex_destroy(&job->lock);

@@ -8,6 +8,7 @@
 
 #include "colormap.h"
 #include "nonlocal/attention.h"
+#include "nonlocal/block.h"
 #include "nonlocal/dissim.h"
 #include "nonlocal/embed.h"
 #include "nonlocal/system.h"
@@ -81,6 +82,8 @@ CHOICES(self, self_rules)
 CHOICES(feature, nl_features)
 CHOICES(norm, nl_norms)
 CHOICES(embedding, nl_embeddings)
+CHOICES(subsample, nl_subsamples)
+CHOICES(layernorm, nl_layernorms)
 CHOICES(row, row_scalings)
 CHOICES(metric, nl_metrics)
 CHOICES(order, nl_orders)
@@ -102,10 +105,11 @@ static const char *cpu_name(int i)
 }
 
 enum {
-    ATTENTION = VERB_ATTEND | VERB_APPLY | VERB_WINDOW | VERB_RENDER,
-    FEATURES = ATTENTION | VERB_DISSIM,
+    PICTURES = VERB_ATTEND | VERB_APPLY | VERB_WINDOW | VERB_RENDER,
+    ATTENTION = PICTURES | VERB_BLOCK,
+    FEATURES = PICTURES | VERB_DISSIM,
     VIEW = VERB_ATTEND | VERB_WINDOW | VERB_RENDER,
-    EVERY = FEATURES | VERB_INFO,
+    EVERY = FEATURES | VERB_INFO | VERB_BLOCK,
 };
 
 #define CHOOSE(prefix)                                                                             \
@@ -261,6 +265,34 @@ const struct param_spec param_table[PARAM_COUNT] = {
                     {.number = 1},
                     .verbs = ATTENTION,
                     .help = TR_N("Of the random weights.")},
+    [PARAM_SUBSAMPLE] = {"subsample", TR_N("Sub-sampling"), "", CHOOSE(subsample),
+                         .fallback = {.number = NL_SUBSAMPLE_NONE}, .verbs = VERB_BLOCK,
+                         .help = TR_N("Max-pools keys and values 2 × 2: phi(x) and g(x) (paper), "
+                                      "or x before them (official code). Default none, for sagan "
+                                      "paper.")},
+    [PARAM_HEADS] = {"heads",
+                     TR_N("Heads"),
+                     "",
+                     PARAM_INT,
+                     1,
+                     1024,
+                     {.number = 1},
+                     .verbs = VERB_BLOCK,
+                     .help = TR_N("Heads of the transformer; they share the columns evenly.")},
+    [PARAM_LAYERNORM] = {"layernorm", TR_N("LayerNorm"), "", CHOOSE(layernorm),
+                         .fallback = {.number = NL_LAYERNORM_POST}, .verbs = VERB_BLOCK,
+                         .help = TR_N("Of the transformer: none, before Q, K and V, or after the "
+                                      "residual.")},
+    [PARAM_GAMMA] = {"gamma",
+                     TR_N("Gamma"),
+                     "",
+                     PARAM_REAL,
+                     -1000,
+                     1000,
+                     {.number = 0},
+                     .verbs = VERB_BLOCK,
+                     .help = TR_N("Factor of SAGAN's answer, learned from 0 on; the one in the "
+                                  "weights wins.")},
     [PARAM_ROWS] = {"rows", TR_N("Rows"), "", CHOOSE(row), .fallback = {.number = 0},
                     .verbs = FEATURES,
                     .help = TR_N("Rows of a table as they are, with columns as z-scores, or each "

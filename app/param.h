@@ -29,6 +29,10 @@ enum param_id {
     PARAM_EMBED,
     PARAM_DIM,
     PARAM_SEED,
+    PARAM_SUBSAMPLE,
+    PARAM_HEADS,
+    PARAM_LAYERNORM,
+    PARAM_GAMMA,
     PARAM_ROWS,
     PARAM_METRIC,
     PARAM_ORDER,
@@ -55,6 +59,7 @@ enum param_verbs {
     VERB_INFO = 8,
     VERB_WINDOW = 16,
     VERB_RENDER = 32,
+    VERB_BLOCK = 128,
 };
 
 struct param_value {

@@ -30,10 +30,11 @@ static nl_status load_array(const void *bytes, size_t size, struct source *sourc
 {
     nl_status status = nl_npy_load(bytes, size, 0, &source->npy, error);
     source->kind = SOURCE_ARRAY;
-    if (status == NL_OK && source->npy.ndim != 2 && source->npy.ndim != 3)
-        status = nl_fail(error, NL_INVALID,
-                         "an array of %zu dimensions is not features; (n, d) or (H, W, C) is",
-                         source->npy.ndim);
+    if (status == NL_OK && (source->npy.ndim < 2 || source->npy.ndim > 4))
+        status = nl_fail(
+            error, NL_INVALID,
+            "an array of %zu dimensions is not features; (n, d), (H, W, C) or (T, H, W, C) is",
+            source->npy.ndim);
     if (status == NL_OK && source->npy.count == 0)
         status = nl_fail(error, NL_INVALID, "the array is empty");
     return status;

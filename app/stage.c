@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "file.h"
+
 void stage_features_params(const struct doc *doc, nl_features_params *params)
 {
     *params = (nl_features_params){
@@ -51,11 +53,13 @@ static nl_status numbers(const struct doc *doc, const struct source *source,
     }
     if (status != NL_OK)
         return status;
-    const bool flat = source->kind == SOURCE_TABLE || source->npy.ndim == 2;
-    features->grid = (nl_grid){.gw = flat ? features->x.rows : source->npy.shape[1],
-                               .gh = flat ? 1 : source->npy.shape[0],
-                               .patch = 1,
-                               .stride = 1};
+    const size_t *shape = source->npy.shape, ndim = source->npy.ndim;
+    features->grid = (nl_grid){.gw = features->x.rows, .gh = 1, .patch = 1, .stride = 1};
+    if (source->kind == SOURCE_ARRAY && ndim > 2) {
+        features->frames = ndim == 4 ? shape[0] : 1;
+        features->grid.gw = shape[ndim - 2];
+        features->grid.gh = features->x.rows / shape[ndim - 2];
+    }
     features->grid.width = features->grid.gw;
     features->grid.height = features->grid.gh;
     features->constant_columns = nl_normalize(&features->x, scaling[param_choice(doc, PARAM_ROWS)]);
@@ -66,7 +70,7 @@ nl_status stage_features_run(const struct doc *doc, const struct source *source,
                              const nl_exec *exec, struct stage_features *features, nl_error *error)
 {
     nl_status status;
-    *features = (struct stage_features){0};
+    *features = (struct stage_features){.frames = 1};
     if (source->kind == SOURCE_PICTURE) {
         nl_features_params params;
         stage_features_params(doc, &params);
@@ -90,6 +94,24 @@ void stage_features_free(struct stage_features *features)
     nl_picture_free(&features->picture);
     nl_matrix_free(&features->x);
     *features = (struct stage_features){0};
+}
+
+nl_status stage_weights_load(const char *path, nl_system_id system, size_t channels, bool concat,
+                             nl_weights *weights, nl_error *error)
+{
+    struct file file = {0};
+    nl_tensors tensors = {0};
+    nl_error inner = {0};
+    *weights = (nl_weights){0};
+    nl_status status = file_read(path, &file, error);
+    if (status != NL_OK)
+        return status;
+    status = nl_tensors_load(file.bytes, file.size, &tensors, &inner);
+    if (status == NL_OK)
+        status = nl_weights_pick(&tensors, system, channels, concat, weights, &inner);
+    nl_tensors_free(&tensors);
+    file_free(&file);
+    return status == NL_OK ? NL_OK : nl_fail(error, status, "%s: %s", path, inner.message);
 }
 
 /* θ(x), φ(x), and w_f for concat into *concat (the caller's to free). */

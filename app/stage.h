@@ -11,12 +11,14 @@
 #include "nonlocal/dissim.h"
 #include "nonlocal/embed.h"
 #include "nonlocal/features.h"
+#include "nonlocal/weights.h"
 #include "source.h"
 
 struct stage_features {
     nl_picture picture; /* reduced; pictures only */
     nl_matrix x;        /* n × d */
-    nl_grid grid;       /* a table is a grid of height 1 */
+    nl_grid grid;       /* a table is a grid of height 1; the frames of a clip are stacked */
+    size_t frames;      /* T; 1 but for clips */
     size_t constant_columns;
 };
 
@@ -47,6 +49,10 @@ nl_status stage_query_row(const struct stage_features *features, enum source_kin
 
 /* Centre of a cell in pixels of the upright original picture. */
 void stage_cell_pixel(const struct stage_features *features, size_t row, double *x, double *y);
+
+/* Weights of a system on so many channels from a file; the error names the file. */
+nl_status stage_weights_load(const char *path, nl_system_id system, size_t channels, bool concat,
+                             nl_weights *weights, nl_error *error);
 
 /* The engine's parameters that the document asks for, with l embedded features. */
 void stage_attention_params(const struct doc *doc, size_t l, nl_attention_params *params);

@@ -84,10 +84,16 @@ static nl_status write_answer(const struct args *args, struct work *work, nl_err
 {
     const nl_grid *grid = &work->features.grid;
     if (work->source.kind != SOURCE_PICTURE) {
-        const size_t shape[3] = {grid->gh, grid->gw, work->y.cols};
+        const size_t frames = work->features.frames;
+        const size_t picture[3] = {grid->gh, grid->gw, work->y.cols};
+        const size_t clip[4] = {frames, grid->gh / frames, grid->gw, work->y.cols};
         if (args->residual)
             add(&work->y, &work->features.x);
-        return npy_write(args->output, &work->y, shape, grid->gh > 1 ? 3 : 2, error);
+        return npy_write(args->output, &work->y, frames > 1 ? clip : picture,
+                         frames > 1     ? 4
+                         : grid->gh > 1 ? 3
+                                        : 2,
+                         error);
     }
     size_t uncovered;
     nl_status status = nl_patches_assemble(&work->features.picture, grid, &work->y, &work->answer,

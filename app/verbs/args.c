@@ -89,6 +89,20 @@ static nl_status read_missing(struct args *args, const char *text, nl_error *err
     return NL_OK;
 }
 
+static nl_status read_trace(struct args *args, const char *text, nl_error *error)
+{
+    args->trace = text;
+    return *text ? NL_OK : nl_fail(error, NL_INVALID, "--trace: the folder's name is empty");
+}
+
+static nl_status read_weights(struct args *args, const char *text, nl_error *error)
+{
+    if (!*text || strlen(text) >= sizeof args->doc.weights)
+        return nl_fail(error, NL_INVALID, "--weights: the file's name is empty or too long");
+    snprintf(args->doc.weights, sizeof args->doc.weights, "%s", text);
+    return NL_OK;
+}
+
 /* Index of text among NULL-ended names, or -1 with an error. */
 static int one_of(const char *option, const char *text, const char *const *names, nl_error *error)
 {
@@ -150,7 +164,8 @@ static nl_status read_font(struct args *args, const char *text, nl_error *error)
 enum { TABLES = VERB_ATTEND | VERB_APPLY | VERB_DISSIM, SCREEN = VERB_WINDOW | VERB_RENDER };
 
 static const struct option options[] = {
-    {"-o", "OUT", "File to write; its ending says how.", TABLES | VERB_RENDER, read_output},
+    {"-o", "OUT", "File to write; its ending says how.", TABLES | VERB_BLOCK | VERB_RENDER,
+     read_output},
     {"--query", "X,Y|row:N",
      "A pixel of the upright picture, or a row counted from 1; may be repeated.",
      VERB_ATTEND | VERB_WINDOW | VERB_RENDER, read_query},
@@ -162,6 +177,10 @@ static const struct option options[] = {
      TABLES, read_missing},
     {"--order-out", "P.csv", "Writes the order as position,row[,label].", VERB_DISSIM,
      read_order_out},
+    {"--weights", "W.npz|.safetensors", "Weights from a file instead of --embed.", VERB_BLOCK,
+     read_weights},
+    {"--trace", "DIR", "Writes X Q K V S A H Y Z as .npy into this folder.", VERB_BLOCK,
+     read_trace},
     {"--size", "WxH", "Size in pixels; default 1366x768.", SCREEN, read_size},
     {"--view", "window|heatmap|matrix", "What the picture shows.", VERB_RENDER, read_view},
     {"--theme", "dark|light", "Colours of the window.", SCREEN, read_theme},
@@ -225,7 +244,11 @@ nl_status args_parse(const struct verb *verb, int argc, char **argv, struct args
 {
     bool only_files = false;
     *args = (struct args){0};
-    doc_init(&args->doc);
+    if (verb->bit == VERB_BLOCK)
+        doc_init_plain(&args->doc);
+    else
+        doc_init(&args->doc);
+    args->repeat = 1;
     nl_csv_params_init(&args->csv);
     *help = false;
     for (int i = 1; i < argc; i++)

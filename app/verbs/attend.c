@@ -156,20 +156,24 @@ static nl_status write_csv(const char *path, const struct work *work, nl_error *
 {
     const nl_grid *grid = &work->features.grid;
     struct text text = {0};
+    const size_t frame = grid->gh / work->features.frames; /* rows of one */
     text_add(&text, "query,t,y,x,weight\n");
     for (size_t q = 0; q < work->weights.rows; q++)
         for (size_t j = 0; j < work->weights.cols; j++)
-            text_add(&text, "%zu,0,%zu,%zu,%.9g\n", q + 1, j / grid->gw, j % grid->gw,
-                     (double)nl_row(&work->weights, q)[j]);
+            text_add(&text, "%zu,%zu,%zu,%zu,%.9g\n", q + 1, j / grid->gw / frame,
+                     j / grid->gw % frame, j % grid->gw, (double)nl_row(&work->weights, q)[j]);
     return text_write(&text, path, error);
 }
 
 static nl_status write_output(const struct args *args, const struct work *work, nl_error *error)
 {
     const nl_grid *grid = &work->features.grid;
-    const size_t shape[3] = {work->weights.rows, grid->gh, grid->gw};
+    const size_t frames = work->features.frames;
+    const size_t picture[3] = {work->weights.rows, grid->gh, grid->gw};
+    const size_t clip[4] = {work->weights.rows, frames, grid->gh / frames, grid->gw};
     if (file_has_extension(args->output, ".npy"))
-        return npy_write(args->output, &work->weights, shape, 3, error);
+        return npy_write(args->output, &work->weights, frames > 1 ? clip : picture,
+                         frames > 1 ? 4 : 3, error);
     if (file_has_extension(args->output, ".csv"))
         return write_csv(args->output, work, error);
     return figure_attend(args->output, &args->doc, &work->source, &work->features, &work->weights,

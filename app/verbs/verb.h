@@ -22,6 +22,10 @@ struct args {
     const char *output; /* -o */
     const char *order_out;
     bool residual;
+    const char *trace; /* folder; NULL = none */
+    const char *keys;  /* --keys: another file to read from */
+    bool received;
+    int repeat;        /* --repeat; 1 = once */
     nl_csv_params csv; /* --label, --columns, --missing */
     bool csv_given;
     int width, height; /* --size; 0 = not given */
@@ -68,5 +72,6 @@ int verb_attend(const struct args *args);
 int verb_apply(const struct args *args);
 int verb_dissim(const struct args *args);
 int verb_info(const struct args *args);
+int verb_block(const struct args *args);
 
 #endif
