@@ -49,33 +49,55 @@ struct panel {
     int x, y, w, h; /* of the picture in the figure */
 };
 
-/* Pixel (x, y) of the panel from the picture, by nearest neighbour of equal or larger size. */
-static void paint_heat(struct canvas *canvas, struct panel panel, const nl_picture *shown,
-                       const struct stage_features *features, const struct doc *doc,
-                       const float *weights, double largest)
+/* A panel of the picture's shape, its longer side PANEL_SIDE. */
+static struct panel panel_for(const struct source *source)
 {
-    const nl_grid *grid = &features->grid;
-    const enum colormap_id map = (enum colormap_id)param_choice(doc, PARAM_COLORMAP);
-    const double opacity = param_number(doc, PARAM_OPACITY) / 100;
+    const double w = (double)source->bitmap.width, h = (double)source->bitmap.height;
+    const double zoom = PANEL_SIDE / fmax(w, h);
+    return (struct panel){MARGIN, MARGIN + TITLE, (int)fmax(floor(w * zoom + 0.5), 1),
+                          (int)fmax(floor(h * zoom + 0.5), 1)};
+}
+
+/* What a figure of weights is made of. */
+struct heat {
+    const struct doc *doc;
+    const nl_grid *grid;
+    const float *weights; /* NULL: the picture alone, as it is */
+    double largest;
+};
+
+static uint32_t heat_color(const struct heat *heat, const float *rgb, size_t cell)
+{
+    const enum draw_scale scale = (enum draw_scale)param_choice(heat->doc, PARAM_OVERLAY);
+    const bool map = heat->weights != NULL;
+    double position = map ? overlay_position(scale, (double)heat->weights[cell], heat->largest) : 0;
+    double grey = 0.299 * (double)rgb[0] + 0.587 * (double)rgb[1] + 0.114 * (double)rgb[2];
+    double alpha = position * param_number(heat->doc, PARAM_OPACITY) / 100;
+    uint8_t hot[3];
+    uint32_t color = 0;
+    colormap_at((enum colormap_id)param_choice(heat->doc, PARAM_COLORMAP), (float)position, hot);
+    for (int c = 0; c < 3; c++) {
+        double under = (double)rgb[c] * 255;
+        if (map)
+            under = dimmed * (grey + saturation * ((double)rgb[c] - grey)) * 255;
+        color = color << 8 | (uint32_t)(under + alpha * (hot[c] - under) + 0.5);
+    }
+    return color;
+}
+
+/* The picture in the panel, by nearest neighbour of equal or larger size, under its weights. */
+static void paint_picture(struct canvas *canvas, struct panel panel, const nl_picture *shown,
+                          const struct heat *heat)
+{
+    const nl_grid *grid = heat->grid;
     for (int y = 0; y < panel.h; y++) {
-        size_t py = (size_t)y * shown->height / (size_t)panel.h;
+        const float *row = nl_row(&shown->rgb, (size_t)y * shown->height / (size_t)panel.h);
         size_t gy = (size_t)y * grid->height / (size_t)panel.h / grid->stride;
         for (int x = 0; x < panel.w; x++) {
-            const float *rgb =
-                nl_row(&shown->rgb, py) + 3 * ((size_t)x * shown->width / (size_t)panel.w);
+            size_t px = (size_t)x * shown->width / (size_t)panel.w;
             size_t gx = (size_t)x * grid->width / (size_t)panel.w / grid->stride;
-            double position = overlay_position((enum draw_scale)param_choice(doc, PARAM_OVERLAY),
-                                               (double)weights[gy * grid->gw + gx], largest);
-            double grey = 0.299 * (double)rgb[0] + 0.587 * (double)rgb[1] + 0.114 * (double)rgb[2];
-            double alpha = position * opacity;
-            uint8_t heat[3];
-            uint32_t color = 0;
-            colormap_at(map, (float)position, heat);
-            for (int c = 0; c < 3; c++) {
-                double under = dimmed * (grey + saturation * ((double)rgb[c] - grey)) * 255;
-                color = color << 8 | (uint32_t)(under + alpha * (heat[c] - under) + 0.5);
-            }
-            canvas_fill(canvas, panel.x + x, panel.y + y, 1, 1, color);
+            canvas_fill(canvas, panel.x + x, panel.y + y, 1, 1,
+                        heat_color(heat, row + 3 * px, gy * grid->gw + gx));
         }
     }
 }
@@ -92,43 +114,76 @@ static void mark_query(struct canvas *canvas, struct panel panel,
     canvas_ring(canvas, x, y, 9, 2.2, 0x56b4e9);
 }
 
-nl_status figure_attend(const char *path, const struct doc *doc, const struct source *source,
-                        const struct stage_features *features, const nl_matrix *weights,
+/* The heat map of query q with its title and bar. */
+static nl_status paint_map(struct canvas *canvas, struct panel panel, const struct doc *doc,
+                           const struct figure_side *read, const nl_picture *shown,
+                           const float *weights, const char *title, nl_error *error)
+{
+    const enum draw_scale scale = (enum draw_scale)param_choice(doc, PARAM_OVERLAY);
+    struct heat heat = {doc, &read->features->grid, weights, 0};
+    double values[3];
+    size_t top;
+    if (nl_top(weights, heat.grid->gw * heat.grid->gh, 1, &top) > 0)
+        heat.largest = fmax((double)weights[top], 0);
+    paint_picture(canvas, panel, shown, &heat);
+    for (int i = 0; i < 3; i++)
+        values[i] = overlay_weight(scale, i / 2.0, heat.largest);
+    nl_status status =
+        canvas_text(canvas, panel.x, MARGIN + TEXT, TEXT, ALIGN_LEFT, muted, title, error);
+    if (status == NL_OK)
+        status = paint_bar(canvas, panel.x + panel.w + GAP, panel.y, panel.h < 60 ? 60 : panel.h,
+                           param_choice(doc, PARAM_COLORMAP), values, error);
+    return status;
+}
+
+/* The picture that asks, with every query marked. */
+static nl_status paint_asked(struct canvas *canvas, struct panel panel, const struct doc *doc,
+                             const struct figure_side *asked, const size_t *rows, size_t count,
+                             nl_error *error)
+{
+    nl_picture shown;
+    const struct heat heat = {doc, &asked->features->grid, NULL, 0};
+    nl_status status = nl_picture_from_bitmap(&asked->source->bitmap, PANEL_SIDE, &shown, error);
+    if (status != NL_OK)
+        return status;
+    paint_picture(canvas, panel, &shown, &heat);
+    for (size_t q = 0; q < count; q++)
+        mark_query(canvas, panel, asked->features, rows[q]);
+    nl_picture_free(&shown);
+    return canvas_text(canvas, panel.x, MARGIN + TEXT, TEXT, ALIGN_LEFT, muted, asked->source->name,
+                       error);
+}
+
+nl_status figure_attend(const char *path, const struct doc *doc, const struct figure_side *asked,
+                        const struct figure_side *read, const nl_matrix *weights,
                         const size_t *rows, nl_error *error)
 {
+    const bool cross = asked->features != read->features;
+    const bool front = cross && asked->source->kind == SOURCE_PICTURE;
+    const nl_similarity *similarity = &nl_similarities[param_choice(doc, PARAM_SIMILARITY)];
+    const struct panel first = panel_for(front ? asked->source : read->source);
+    struct panel panel = panel_for(read->source);
     struct canvas canvas = {0};
     nl_picture shown = {0};
-    const double w = (double)source->bitmap.width, h = (double)source->bitmap.height;
-    const double zoom = PANEL_SIDE / fmax(w, h);
-    struct panel panel = {.y = MARGIN + TITLE};
-    panel.w = (int)fmax(floor(w * zoom + 0.5), 1);
-    panel.h = (int)fmax(floor(h * zoom + 0.5), 1);
-    const int bar_height = panel.h < 60 ? 60 : panel.h;
     const int step = panel.w + GAP + BAR_WIDTH + LABEL_WIDTH;
-    const enum draw_scale scale = (enum draw_scale)param_choice(doc, PARAM_OVERLAY);
-    nl_status status = canvas_create(&canvas, MARGIN + (int)weights->rows * step + MARGIN / 2,
-                                     panel.y + bar_height + MARGIN, paper, error);
+    const int lead = front ? first.w + 2 * GAP : 0;
+    const int height = panel.h > first.h || !front ? panel.h : first.h;
+    nl_status status =
+        canvas_create(&canvas, MARGIN + lead + (int)weights->rows * step + MARGIN / 2,
+                      panel.y + (height < 60 ? 60 : height) + MARGIN, paper, error);
     if (status == NL_OK)
-        status = nl_picture_from_bitmap(&source->bitmap, PANEL_SIDE, &shown, error);
+        status = nl_picture_from_bitmap(&read->source->bitmap, PANEL_SIDE, &shown, error);
+    if (status == NL_OK && front)
+        status = paint_asked(&canvas, first, doc, asked, rows, weights->rows, error);
     for (size_t q = 0; status == NL_OK && q < weights->rows; q++) {
-        size_t top;
         char title[160];
-        const nl_similarity *similarity = &nl_similarities[param_choice(doc, PARAM_SIMILARITY)];
-        const float *a = nl_row(weights, q);
-        double largest = nl_top(a, weights->cols, 1, &top) ? (double)a[top] : 0;
-        panel.x = MARGIN + (int)q * step;
-        paint_heat(&canvas, panel, &shown, features, doc, a, largest);
-        mark_query(&canvas, panel, features, rows[q]);
-        double values[3];
-        for (int i = 0; i < 3; i++)
-            values[i] = overlay_weight(scale, i / 2.0, largest);
+        const nl_grid *grid = &asked->features->grid;
+        panel.x = MARGIN + lead + (int)q * step;
         snprintf(title, sizeof title, "query %zu · cell (%zu, %zu) · weight, %s", q + 1,
-                 rows[q] % features->grid.gw, rows[q] / features->grid.gw, similarity->label);
-        status =
-            canvas_text(&canvas, panel.x, MARGIN + TEXT, TEXT, ALIGN_LEFT, muted, title, error);
-        if (status == NL_OK)
-            status = paint_bar(&canvas, panel.x + panel.w + GAP, panel.y, bar_height,
-                               param_choice(doc, PARAM_COLORMAP), values, error);
+                 rows[q] % grid->gw, rows[q] / grid->gw, similarity->label);
+        status = paint_map(&canvas, panel, doc, read, &shown, nl_row(weights, q), title, error);
+        if (!cross)
+            mark_query(&canvas, panel, read->features, rows[q]);
     }
     if (status == NL_OK)
         status = canvas_write_png(&canvas, path, error);

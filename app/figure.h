@@ -6,12 +6,19 @@
 #include "doc.h"
 #include "stage.h"
 
+/* A picture with the cells that it was cut into. */
+struct figure_side {
+    const struct source *source;
+    const struct stage_features *features;
+};
+
 /*
- * One heat map a query, side by side: weights (queries × n), rows the queries' cells. Colour map,
- * overlay scale and opacity come from the document.
+ * One heat map a query, side by side: weights (queries × keys) over the picture that is read, rows
+ * the queries' cells in the one that asks (where it is another picture it stands in front, with
+ * the queries marked). Colour map, overlay scale and opacity come from the document.
  */
-nl_status figure_attend(const char *path, const struct doc *doc, const struct source *source,
-                        const struct stage_features *features, const nl_matrix *weights,
+nl_status figure_attend(const char *path, const struct doc *doc, const struct figure_side *asked,
+                        const struct figure_side *read, const nl_matrix *weights,
                         const size_t *rows, nl_error *error);
 
 /* A square matrix in the given order (NULL = file order), viridis, with its numbered bar. */

@@ -407,7 +407,8 @@ const char *param_format(enum param_id id, struct param_value value, char *buffe
     if (spec->type == PARAM_CHOICE)
         snprintf(buffer, size, "%s", spec->choice_name((int)value.number));
     else
-        snprintf(buffer, size, "%.6g%s", value.number, value.percent ? "%" : "");
+        snprintf(buffer, size, "%.*g%s", spec->type == PARAM_INT ? 10 : 6, value.number,
+                 value.percent ? "%" : "");
     return buffer;
 }
 

@@ -114,26 +114,50 @@ nl_status stage_weights_load(const char *path, nl_system_id system, size_t chann
     return status == NL_OK ? NL_OK : nl_fail(error, status, "%s: %s", path, inner.message);
 }
 
-/* θ(x), φ(x), and w_f for concat into *concat (the caller's to free). */
-static nl_status embed(const struct doc *doc, const nl_matrix *x, const nl_exec *exec,
-                       struct stage_attention *attention, nl_matrix *concat, nl_error *error)
+/* θ, φ and w_f from the document's file of weights, or made for x. */
+static nl_status get_maps(const struct doc *doc, const nl_matrix *x, const nl_exec *exec,
+                          nl_weights *maps, nl_error *error)
 {
-    nl_embedding maps = {0};
+    const nl_system_id system = (nl_system_id)param_choice(doc, PARAM_SYSTEM);
+    if (doc->weights[0])
+        return stage_weights_load(doc->weights, system, x->cols,
+                                  param_choice(doc, PARAM_SIMILARITY) == NL_CONCAT, maps, error);
     const nl_embedding_params params = {
         .kind = (nl_embedding_id)param_choice(doc, PARAM_EMBED),
         .dim = (size_t)param_number(doc, PARAM_DIM),
         .seed = (uint64_t)param_number(doc, PARAM_SEED),
     };
-    nl_status status = nl_embedding_create(&params, x, exec, &maps, error);
-    if (status == NL_OK)
-        status = nl_linear_apply_alloc(&maps.theta, x, exec, &attention->theta, error);
-    if (status == NL_OK)
-        status = nl_linear_apply_alloc(&maps.phi, x, exec, &attention->phi, error);
-    if (status == NL_OK) {
-        *concat = maps.concat;
-        maps.concat = (nl_matrix){0};
+    return nl_weights_make(&params, system, x, exec, maps, error);
+}
+
+nl_status stage_attention_between(const struct doc *doc, const nl_matrix *queries,
+                                  const nl_matrix *x, bool same_rows, const nl_exec *exec,
+                                  struct stage_attention *attention, nl_error *error)
+{
+    const nl_matrix *keys = x;
+    nl_attention_params params;
+    nl_weights maps = {0};
+    nl_status status = NL_OK;
+    *attention = (struct stage_attention){0};
+    if (nl_similarities[param_choice(doc, PARAM_SIMILARITY)].embedded) {
+        status = get_maps(doc, x, exec, &maps, error);
+        if (status == NL_OK)
+            status =
+                nl_linear_apply_alloc(&maps.theta.map, queries, exec, &attention->theta, error);
+        if (status == NL_OK)
+            status = nl_linear_apply_alloc(&maps.phi.map, x, exec, &attention->phi, error);
+        queries = &attention->theta;
+        keys = &attention->phi;
     }
-    nl_embedding_free(&maps);
+    attention->embedded = queries->cols;
+    stage_attention_params(doc, queries->cols, &params);
+    params.concat = maps.concat.data;
+    if (status == NL_OK)
+        status = nl_attention_create(&params, queries, keys, same_rows, exec, &attention->attention,
+                                     error);
+    nl_weights_free(&maps);
+    if (status != NL_OK)
+        stage_attention_free(attention);
     return status;
 }
 
@@ -141,25 +165,7 @@ nl_status stage_attention_run(const struct doc *doc, const struct stage_features
                               const nl_exec *exec, struct stage_attention *attention,
                               nl_error *error)
 {
-    const nl_matrix *queries = &features->x, *keys = &features->x;
-    nl_attention_params params;
-    nl_matrix concat = {0};
-    nl_status status = NL_OK;
-    *attention = (struct stage_attention){0};
-    if (nl_similarities[param_choice(doc, PARAM_SIMILARITY)].embedded) {
-        status = embed(doc, &features->x, exec, attention, &concat, error);
-        queries = &attention->theta;
-        keys = &attention->phi;
-    }
-    attention->embedded = queries->cols;
-    stage_attention_params(doc, queries->cols, &params);
-    params.concat = concat.data;
-    if (status == NL_OK)
-        status =
-            nl_attention_create(&params, queries, keys, true, exec, &attention->attention, error);
-    if (status != NL_OK)
-        stage_attention_free(attention);
-    return status;
+    return stage_attention_between(doc, &features->x, &features->x, true, exec, attention, error);
 }
 
 void stage_attention_free(struct stage_attention *attention)

@@ -11,7 +11,7 @@
 #include "nonlocal/dissim.h"
 #include "nonlocal/embed.h"
 #include "nonlocal/features.h"
-#include "nonlocal/weights.h"
+#include "nonlocal/block.h"
 #include "source.h"
 
 struct stage_features {
@@ -37,6 +37,10 @@ void stage_features_free(struct stage_features *features);
 nl_status stage_attention_run(const struct doc *doc, const struct stage_features *features,
                               const nl_exec *exec, struct stage_attention *attention,
                               nl_error *error);
+/* The same with queries of their own: x is what keys (and embeddings) are made of. */
+nl_status stage_attention_between(const struct doc *doc, const nl_matrix *queries,
+                                  const nl_matrix *x, bool same_rows, const nl_exec *exec,
+                                  struct stage_attention *attention, nl_error *error);
 void stage_attention_free(struct stage_attention *attention);
 
 /* The values v_j: RGB patches of a picture (allocated), x itself otherwise (a view of it). */

@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "alloc.h"
 
@@ -226,10 +227,13 @@ static bool prepare_lambda(nl_attention *a, const nl_matrix *keys)
 static bool prepare_concat(nl_attention *a, const nl_matrix *queries, const nl_matrix *keys,
                            const float *w_f)
 {
+    a->concat = nl_alloc(2 * a->d, sizeof *a->concat);
     a->query_part = nl_alloc(a->n, sizeof *a->query_part);
     a->key_part = nl_alloc(a->m, sizeof *a->key_part);
-    if (!a->query_part || !a->key_part)
+    if (!a->concat || !a->query_part || !a->key_part ||
+        nl_matrix_copy(&a->concat_keys, keys, NULL) != NL_OK)
         return false;
+    memcpy(a->concat, w_f, 2 * a->d * sizeof *w_f);
     for (size_t i = 0; i < a->n; i++)
         a->query_part[i] = (float)dot(w_f, nl_row(queries, i), a->d);
     for (size_t j = 0; j < a->m; j++)
@@ -351,6 +355,8 @@ void nl_attention_free(nl_attention **attention)
     nl_free(a->keys);
     nl_free(a->omega);
     nl_free(a->key_shift);
+    nl_free(a->concat);
+    nl_matrix_free(&a->concat_keys);
     nl_free(a->query_part);
     nl_free(a->key_part);
     nl_free(a);

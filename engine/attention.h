@@ -13,6 +13,8 @@ struct nl_attention {
     float *keys;                /* packed */
     float *omega;               /* euclidean: −ω, so that the kernel's sum is −δ */
     float *key_shift;           /* m: taken off every score; λ‖k‖²/2 */
+    float *concat;              /* concat: a copy of w_f */
+    nl_matrix concat_keys;      /* concat: a copy of the keys, for explanations */
     float *query_part;          /* concat: u_i = w_θ·θ_i, n of them */
     float *key_part;            /* concat: v_j = w_φ·φ_j, m of them */
     size_t n, m, d;

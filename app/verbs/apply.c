@@ -12,9 +12,9 @@ struct work {
     struct verb_exec exec;
     struct source source;
     struct stage_features features;
-    struct stage_attention attention;
     nl_matrix values, y;
     nl_picture answer; /* pictures only */
+    size_t uncovered;
 };
 
 static void work_free(struct work *work)
@@ -22,25 +22,62 @@ static void work_free(struct work *work)
     nl_picture_free(&work->answer);
     nl_matrix_free(&work->y);
     nl_matrix_free(&work->values);
-    stage_attention_free(&work->attention);
     stage_features_free(&work->features);
     source_free(&work->source);
     verb_exec_free(&work->exec);
 }
 
-static nl_status compute(const struct args *args, struct work *work, nl_error *error)
+/* y = A x with queries of their own; the answer as a picture where there is one. */
+static nl_status apply_once(const struct doc *doc, const nl_matrix *queries, struct work *work,
+                            nl_error *error)
 {
     const nl_exec *exec = &work->exec.exec;
-    nl_status status = stage_features_run(&args->doc, &work->source, exec, &work->features, error);
+    struct stage_attention attention;
+    nl_status status =
+        stage_attention_between(doc, queries, &work->features.x, true, exec, &attention, error);
     if (status == NL_OK)
-        status = stage_attention_run(&args->doc, &work->features, exec, &work->attention, error);
+        status = nl_attention_apply(attention.attention, &work->values, exec, &work->y, error);
+    stage_attention_free(&attention);
+    if (status != NL_OK || work->source.kind != SOURCE_PICTURE)
+        return status;
+    nl_picture_free(&work->answer);
+    return nl_patches_assemble(&work->features.picture, &work->features.grid, &work->y,
+                               &work->answer, &work->uncovered, error);
+}
+
+/* What the next round asks with: y itself, or the features of the picture that it makes. */
+static nl_status next_queries(const struct doc *doc, struct work *work, nl_matrix *queries,
+                              nl_error *error)
+{
+    nl_features_params params;
+    nl_matrix_free(queries);
+    if (work->source.kind != SOURCE_PICTURE)
+        return nl_matrix_copy(queries, &work->y, error);
+    stage_features_params(doc, &params);
+    return nl_features_alloc(&work->answer, &params, &work->exec.exec, queries, NULL, error);
+}
+
+/*
+ * Keys and values stay those of the input, the queries move: with softmax weights this is mean
+ * shift (Fukunaga and Hostetler 1975).
+ */
+static nl_status compute(const struct args *args, struct work *work, nl_error *error)
+{
+    const struct doc *doc = &args->doc;
+    const nl_exec *exec = &work->exec.exec;
+    nl_matrix moved = {0};
+    nl_status status = stage_features_run(doc, &work->source, exec, &work->features, error);
     if (status == NL_OK)
         status = stage_values_alloc(&work->features, exec, &work->values, error);
     if (status == NL_OK)
         status = nl_matrix_alloc(&work->y, work->features.x.rows, work->values.cols, error);
-    if (status == NL_OK)
-        status =
-            nl_attention_apply(work->attention.attention, &work->values, exec, &work->y, error);
+    for (int round = 0; status == NL_OK && round < args->repeat; round++) {
+        if (round > 0)
+            status = next_queries(doc, work, &moved, error);
+        if (status == NL_OK)
+            status = apply_once(doc, round ? &moved : &work->features.x, work, error);
+    }
+    nl_matrix_free(&moved);
     return status;
 }
 
@@ -95,20 +132,15 @@ static nl_status write_answer(const struct args *args, struct work *work, nl_err
                                         : 2,
                          error);
     }
-    size_t uncovered;
-    nl_status status = nl_patches_assemble(&work->features.picture, grid, &work->y, &work->answer,
-                                           &uncovered, error);
-    if (status != NL_OK)
-        return status;
     if (args->residual)
         add(&work->answer.rgb, &work->features.picture.rgb);
     const size_t shape[3] = {work->answer.height, work->answer.width, 3};
-    status = file_has_extension(args->output, ".png")
-                 ? write_picture(args->output, &work->answer, error)
-                 : npy_write(args->output, &work->answer.rgb, shape, 3, error);
-    if (status == NL_OK && uncovered > 0)
+    nl_status status = file_has_extension(args->output, ".png")
+                           ? write_picture(args->output, &work->answer, error)
+                           : npy_write(args->output, &work->answer.rgb, shape, 3, error);
+    if (status == NL_OK && work->uncovered > 0)
         verb_note("%zu pixels lie under no patch (the stride is larger) and keep their colour",
-                  uncovered);
+                  work->uncovered);
     return status;
 }
 

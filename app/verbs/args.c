@@ -103,6 +103,31 @@ static nl_status read_weights(struct args *args, const char *text, nl_error *err
     return NL_OK;
 }
 
+static nl_status read_repeat(struct args *args, const char *text, nl_error *error)
+{
+    char *end = NULL;
+    long repeat = strtol(text, &end, 10);
+    if (end == text || *end || repeat < 1 || repeat > 10000)
+        return nl_fail(error, NL_INVALID, "--repeat: '%.60s' is not a whole number from 1 to 10000",
+                       text);
+    args->repeat = (int)repeat;
+    return NL_OK;
+}
+
+static nl_status read_keys(struct args *args, const char *text, nl_error *error)
+{
+    args->keys = text;
+    return *text ? NL_OK : nl_fail(error, NL_INVALID, "--keys: the file's name is empty");
+}
+
+static nl_status read_received(struct args *args, const char *text, nl_error *error)
+{
+    (void)text;
+    (void)error;
+    args->received = true;
+    return NL_OK;
+}
+
 /* Index of text among NULL-ended names, or -1 with an error. */
 static int one_of(const char *option, const char *text, const char *const *names, nl_error *error)
 {
@@ -177,8 +202,14 @@ static const struct option options[] = {
      TABLES, read_missing},
     {"--order-out", "P.csv", "Writes the order as position,row[,label].", VERB_DISSIM,
      read_order_out},
-    {"--weights", "W.npz|.safetensors", "Weights from a file instead of --embed.", VERB_BLOCK,
-     read_weights},
+    {"--keys", "B", "Reads keys from this picture, table or array instead: cross-attention.",
+     VERB_ATTEND, read_keys},
+    {"--received", NULL, "What every point reads from this one: a column of A, not a row.",
+     VERB_ATTEND, read_received},
+    {"--repeat", "N", "Applies y = A x N times: keys and values stay, the queries move.",
+     VERB_APPLY, read_repeat},
+    {"--weights", "W.npz|.safetensors", "Weights from a file instead of --embed.",
+     VERB_ATTEND | VERB_APPLY | VERB_BLOCK, read_weights},
     {"--trace", "DIR", "Writes X Q K V S A H Y Z as .npy into this folder.", VERB_BLOCK,
      read_trace},
     {"--size", "WxH", "Size in pixels; default 1366x768.", SCREEN, read_size},

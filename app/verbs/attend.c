@@ -6,31 +6,46 @@
 #include "output.h"
 #include "verb.h"
 
-struct work {
-    struct verb_exec exec;
+/* One end of the attention. */
+struct side {
     struct source source;
     struct stage_features features;
-    struct stage_attention attention;
-    nl_matrix weights; /* queries × n */
-    size_t rows[DOC_QUERIES];
 };
+
+struct work {
+    struct verb_exec exec;
+    struct side asked;       /* where the queries are */
+    struct side other;       /* --keys */
+    const struct side *read; /* where the keys are: &asked or &other */
+    struct stage_attention attention;
+    nl_matrix weights; /* one row a query over the keys (or what it receives) */
+    size_t rows[DOC_QUERIES];
+    nl_row_figures figures[DOC_QUERIES];
+};
+
+static void side_free(struct side *side)
+{
+    stage_features_free(&side->features);
+    source_free(&side->source);
+}
 
 static void work_free(struct work *work)
 {
     nl_matrix_free(&work->weights);
     stage_attention_free(&work->attention);
-    stage_features_free(&work->features);
-    source_free(&work->source);
+    side_free(&work->asked);
+    side_free(&work->other);
     verb_exec_free(&work->exec);
 }
 
-static void print_extent(const struct args *args, const struct work *work)
+static void print_extent(const struct args *args, const struct work *work, const struct side *side)
 {
-    const nl_picture *picture = &work->features.picture;
-    const nl_grid *grid = &work->features.grid;
+    const nl_picture *picture = &side->features.picture;
+    const nl_grid *grid = &side->features.grid;
+    const nl_matrix *x = &side->features.x;
     char feature[64];
-    printf("%s: ", work->source.name);
-    if (work->source.kind == SOURCE_PICTURE) {
+    printf("%s: ", side->source.name);
+    if (side->source.kind == SOURCE_PICTURE) {
         printf("%zu × %zu pixels", picture->original_width, picture->original_height);
         if (picture->width != picture->original_width)
             printf(", reduced to %zu × %zu", picture->width, picture->height);
@@ -39,30 +54,35 @@ static void print_extent(const struct args *args, const struct work *work)
             param_format(PARAM_FEATURES, args->doc.params[PARAM_FEATURES], feature, sizeof feature),
             grid->patch, grid->stride);
     } else {
-        printf("%zu rows, %zu features\n", work->features.x.rows, work->features.x.cols);
+        printf("%zu rows, %zu features\n", x->rows, x->cols);
     }
-    printf("grid %zu × %zu, n = %zu, d = %zu", grid->gw, grid->gh, work->features.x.rows,
-           work->features.x.cols);
-    if (work->attention.embedded != work->features.x.cols || work->attention.theta.data)
+    if (side->features.frames > 1)
+        printf("%zu frames, ", side->features.frames);
+    printf("grid %zu × %zu, n = %zu, d = %zu", grid->gw, grid->gh / side->features.frames, x->rows,
+           x->cols);
+    if (work->attention.theta.data)
         printf(", l = %zu", work->attention.embedded);
     printf("\n");
 }
 
-static void print_place(const struct work *work, size_t row)
+static void print_place(const struct side *side, size_t row)
 {
-    const nl_grid *grid = &work->features.grid;
-    if (work->source.kind == SOURCE_PICTURE) {
+    const nl_grid *grid = &side->features.grid;
+    const nl_table *table = &side->source.table;
+    const size_t frame = grid->gh / side->features.frames;
+    if (side->source.kind == SOURCE_PICTURE) {
         double x, y;
-        stage_cell_pixel(&work->features, row, &x, &y);
+        stage_cell_pixel(&side->features, row, &x, &y);
         printf("cell (%zu, %zu), centre at pixel %.0f,%.0f", row % grid->gw, row / grid->gw, x, y);
+    } else if (side->features.frames > 1) {
+        printf("frame %zu, cell (%zu, %zu)", row / grid->gw / frame, row % grid->gw,
+               row / grid->gw % frame);
     } else if (grid->gh > 1) {
         printf("cell (%zu, %zu)", row % grid->gw, row / grid->gw);
     } else {
-        size_t number =
-            work->source.kind == SOURCE_TABLE ? work->source.table.row_numbers[row] : row + 1;
-        printf("row %zu", number);
-        if (work->source.table.labels)
-            printf(" (%s)", work->source.table.classes[work->source.table.labels[row]]);
+        printf("row %zu", side->source.kind == SOURCE_TABLE ? table->row_numbers[row] : row + 1);
+        if (table->labels)
+            printf(" (%s)", table->classes[table->labels[row]]);
     }
 }
 
@@ -80,14 +100,9 @@ static void print_notes(unsigned notes)
         verb_note("all similarities of this query are 0, and so are its weights");
 }
 
-static void print_query(const struct args *args, const struct work *work, size_t q,
-                        const nl_row_figures *figures)
+static void print_figures(const struct args *args, const nl_row_figures *figures)
 {
-    const float *a = nl_row(&work->weights, q);
-    const size_t n = work->weights.cols;
-    size_t top[5], count = nl_top(a, n, 5, top);
-    printf("query %zu: ", q + 1);
-    print_place(work, work->rows[q]);
+    const bool euclidean = param_choice(&args->doc, PARAM_SIMILARITY) == NL_EUCLIDEAN;
     printf("\n  sum %.7f\n", figures->sum);
     if (figures->distribution)
         printf("  entropy %.4f nats\n  effective keys %.2f of %zu\n", figures->entropy,
@@ -95,15 +110,30 @@ static void print_query(const struct args *args, const struct work *work, size_t
     else
         printf("  weights from %.6g to %.6g, divided by %.6g\n", (double)figures->smallest,
                (double)figures->largest, figures->normalizer);
-    const bool euclidean = param_choice(&args->doc, PARAM_SIMILARITY) == NL_EUCLIDEAN;
     if (figures->width > 0 && !(figures->notes & (NL_NOTE_UNIFORM | NL_NOTE_PERPLEXITY_MISS)))
         printf("  %s %.5g\n", euclidean ? "filter width h" : "temperature", figures->width);
+}
+
+static void print_query(const struct args *args, const struct work *work, size_t q)
+{
+    const float *a = nl_row(&work->weights, q);
+    size_t top[5], count = nl_top(a, work->weights.cols, 5, top);
+    printf(args->received ? "received by query %zu: " : "query %zu: ", q + 1);
+    print_place(&work->asked, work->rows[q]);
+    if (args->received) {
+        double sum = 0;
+        for (size_t i = 0; i < work->weights.cols; i++)
+            sum += (double)a[i];
+        printf("\n  sum %.7f (of a column: it need not be 1)\n", sum);
+    } else {
+        print_figures(args, &work->figures[q]);
+    }
     for (size_t t = 0; t < count; t++) {
         printf("  %zu. ", t + 1);
-        print_place(work, top[t]);
+        print_place(work->read, top[t]);
         printf("  weight %.6g\n", (double)a[top[t]]);
     }
-    print_notes(figures->notes);
+    print_notes(work->figures[q].notes);
 }
 
 /* A table's rows are asked for as its file counts them, also where some were left out. */
@@ -126,37 +156,75 @@ static nl_status find_row(const struct source *source, struct doc_query *query, 
                    query->row + 1, table->rows_read);
 }
 
+static nl_status load_side(const struct args *args, const char *path, const nl_exec *exec,
+                           struct side *side, nl_error *error)
+{
+    nl_status status = source_load(path, &args->csv, &side->source, error);
+    if (status == NL_OK)
+        status = verb_check_idle(args, side->source.kind, error);
+    if (status == NL_OK)
+        status = stage_features_run(&args->doc, &side->source, exec, &side->features, error);
+    return status;
+}
+
+/* Between two sources no key is a query's own. */
+static nl_status load_keys(const struct args *args, struct doc *doc, struct work *work,
+                           nl_error *error)
+{
+    work->read = &work->asked;
+    if (!args->keys)
+        return NL_OK;
+    if (doc->params[PARAM_SELF].given)
+        return nl_fail(error, NL_INVALID, "--self has no effect with --keys; leave it out");
+    param_set(doc, PARAM_SELF, (struct param_value){.number = NL_SELF_KEEP});
+    work->read = &work->other;
+    return load_side(args, args->keys, &work->exec.exec, &work->other, error);
+}
+
 static nl_status prepare(const struct args *args, struct work *work, nl_error *error)
 {
-    const struct doc *doc = &args->doc;
-    nl_status status = verb_exec_create(doc, &work->exec, error);
+    struct doc doc = args->doc;
+    nl_status status = verb_exec_create(&doc, &work->exec, error);
     if (status == NL_OK)
-        status = source_load(doc->source, &args->csv, &work->source, error);
+        status = load_side(args, doc.source, &work->exec.exec, &work->asked, error);
     if (status == NL_OK)
-        status = verb_check_idle(args, work->source.kind, error);
-    if (status == NL_OK)
-        status = stage_features_run(doc, &work->source, &work->exec.exec, &work->features, error);
-    for (int q = 0; status == NL_OK && q < doc->query_count; q++) {
-        struct doc_query query = doc->queries[q];
-        status = find_row(&work->source, &query, error);
+        status = load_keys(args, &doc, work, error);
+    for (int q = 0; status == NL_OK && q < doc.query_count; q++) {
+        struct doc_query query = doc.queries[q];
+        status = find_row(&work->asked.source, &query, error);
         if (status == NL_OK)
-            status =
-                stage_query_row(&work->features, work->source.kind, &query, &work->rows[q], error);
+            status = stage_query_row(&work->asked.features, work->asked.source.kind, &query,
+                                     &work->rows[q], error);
     }
     if (status == NL_OK)
-        status =
-            stage_attention_run(doc, &work->features, &work->exec.exec, &work->attention, error);
+        status = stage_attention_between(&doc, &work->asked.features.x, &work->read->features.x,
+                                         !args->keys, &work->exec.exec, &work->attention, error);
     if (status == NL_OK)
-        status =
-            nl_matrix_alloc(&work->weights, (size_t)doc->query_count, work->features.x.rows, error);
+        status = nl_matrix_alloc(&work->weights, (size_t)doc.query_count,
+                                 work->read->features.x.rows, error);
+    return status;
+}
+
+static nl_status compute(const struct args *args, struct work *work, nl_error *error)
+{
+    const nl_attention *attention = work->attention.attention;
+    const nl_exec *exec = &work->exec.exec;
+    nl_status status = NL_OK;
+    for (size_t q = 0; status == NL_OK && q < work->weights.rows; q++) {
+        float *weights = nl_row(&work->weights, q);
+        status = args->received
+                     ? nl_attention_received(attention, work->rows[q], exec, weights, error)
+                     : nl_attention_row(attention, work->rows[q], exec, weights, &work->figures[q],
+                                        error);
+    }
     return status;
 }
 
 static nl_status write_csv(const char *path, const struct work *work, nl_error *error)
 {
-    const nl_grid *grid = &work->features.grid;
+    const nl_grid *grid = &work->read->features.grid;
     struct text text = {0};
-    const size_t frame = grid->gh / work->features.frames; /* rows of one */
+    const size_t frame = grid->gh / work->read->features.frames; /* rows of one */
     text_add(&text, "query,t,y,x,weight\n");
     for (size_t q = 0; q < work->weights.rows; q++)
         for (size_t j = 0; j < work->weights.cols; j++)
@@ -167,8 +235,8 @@ static nl_status write_csv(const char *path, const struct work *work, nl_error *
 
 static nl_status write_output(const struct args *args, const struct work *work, nl_error *error)
 {
-    const nl_grid *grid = &work->features.grid;
-    const size_t frames = work->features.frames;
+    const nl_grid *grid = &work->read->features.grid;
+    const size_t frames = work->read->features.frames;
     const size_t picture[3] = {work->weights.rows, grid->gh, grid->gw};
     const size_t clip[4] = {work->weights.rows, frames, grid->gh / frames, grid->gw};
     if (file_has_extension(args->output, ".npy"))
@@ -176,8 +244,10 @@ static nl_status write_output(const struct args *args, const struct work *work, 
                          frames > 1 ? 4 : 3, error);
     if (file_has_extension(args->output, ".csv"))
         return write_csv(args->output, work, error);
-    return figure_attend(args->output, &args->doc, &work->source, &work->features, &work->weights,
-                         work->rows, error);
+    const struct figure_side asked = {&work->asked.source, &work->asked.features};
+    const struct figure_side read = {&work->read->source, &work->read->features};
+    return figure_attend(args->output, &args->doc, &asked, &read, &work->weights, work->rows,
+                         error);
 }
 
 /* What can be told before anything is computed. */
@@ -194,35 +264,48 @@ static nl_status check_output(const struct args *args, enum source_kind kind, nl
     return NL_OK;
 }
 
+static void print_all(const struct args *args, const struct work *work)
+{
+    char note[200];
+    print_extent(args, work, &work->asked);
+    if (args->keys)
+        print_extent(args, work, work->read);
+    for (size_t q = 0; q < work->weights.rows; q++)
+        print_query(args, work, q);
+    for (const struct side *side = &work->asked;; side = work->read) {
+        if (*source_note(&side->source, note, sizeof note))
+            verb_note("%s", note);
+        if (side->features.constant_columns)
+            verb_note("%zu constant columns became 0 as z-scores", side->features.constant_columns);
+        if (side == work->read)
+            break;
+    }
+}
+
 int verb_attend(const struct args *args)
 {
-    struct work work = {0};
-    nl_row_figures figures[DOC_QUERIES] = {0};
+    static struct work work;
     nl_error error = {0};
-    char note[200];
-    if (args->doc.query_count == 0 || check_output(args, SOURCE_NONE, &error) != NL_OK) {
-        fprintf(stderr, "nonlocal attend: %s\n",
-                args->doc.query_count ? error.message
-                                      : "no query; add --query X,Y or --query row:N");
+    const char *usage = NULL;
+    if (args->doc.query_count == 0)
+        usage = "no query; add --query X,Y or --query row:N";
+    else if (args->received && args->keys)
+        usage = "--received has no effect with --keys; leave it out";
+    else if (check_output(args, SOURCE_NONE, &error) != NL_OK)
+        usage = error.message;
+    if (usage) {
+        fprintf(stderr, "nonlocal attend: %s\n", usage);
         return EXIT_BAD_USAGE;
     }
     nl_status status = prepare(args, &work, &error);
     if (status == NL_OK)
-        status = check_output(args, work.source.kind, &error);
-    for (size_t q = 0; status == NL_OK && q < work.weights.rows; q++)
-        status = nl_attention_row(work.attention.attention, work.rows[q], &work.exec.exec,
-                                  nl_row(&work.weights, q), &figures[q], &error);
+        status = check_output(args, work.read->source.kind, &error);
+    if (status == NL_OK)
+        status = compute(args, &work, &error);
     if (status == NL_OK && args->output)
         status = write_output(args, &work, &error);
-    if (status == NL_OK) {
-        print_extent(args, &work);
-        for (size_t q = 0; q < work.weights.rows; q++)
-            print_query(args, &work, q, &figures[q]);
-        if (*source_note(&work.source, note, sizeof note))
-            verb_note("%s", note);
-        if (work.features.constant_columns)
-            verb_note("%zu constant columns became 0 as z-scores", work.features.constant_columns);
-    }
+    if (status == NL_OK)
+        print_all(args, &work);
     work_free(&work);
     return status == NL_OK ? 0 : verb_fail(&error);
 }
