@@ -278,7 +278,7 @@ static void compute_row(struct app *app, double time)
     const size_t n = nl_attention_keys(attention->attention.attention);
     const nl_exec exec = {.kernels = job_kernels(app->job)};
     const double start = now_ms();
-    *row = (struct row_view){.query = query, .n = n};
+    *row = (struct row_view){.query = query, .n = n, .queries = features->x.rows};
     if (!room_for_row(app, n))
         nl_fail(&error, NL_NOMEM, "no memory for a row of %zu weights", n);
     else if (nl_attention_row(attention->attention.attention, query, &exec, app->row_weights,
@@ -475,7 +475,7 @@ static void lay_out(struct app *app, const struct scene *scene)
     rest = ui_inset(rest, style->gap, style->gap);
     const float narrow = ui_px(style, 1000);
     const bool stacked = rest.w < narrow;
-    panel_controls(ui, ui_cut_left(&rest, ui_px(style, 264), style->gap), scene, view, edits);
+    panel_controls(ui, ui_cut_left(&rest, ui_px(style, 280), style->gap), scene, view, edits);
     struct draw_rect side = stacked ? ui_cut_bottom(&rest, floorf(rest.h * 0.42f), style->gap)
                                     : ui_cut_right(&rest, floorf(rest.w * 0.40f), style->gap);
     if (app->scene == SCENE_TABLE)

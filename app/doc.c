@@ -88,6 +88,14 @@ static const char *idle_with(enum param_id reason, const struct doc *doc, char *
     return buffer;
 }
 
+/* Keys are pooled: none of them is a query's own. */
+static bool pools(const struct doc *doc)
+{
+    const int system = param_choice(doc, PARAM_SYSTEM);
+    return (system == NL_SYSTEM_NONLOCAL || system == NL_SYSTEM_SAGAN) &&
+           param_choice(doc, PARAM_SUBSAMPLE) != NL_SUBSAMPLE_NONE;
+}
+
 /* The conventions that belong to some systems only. */
 static const char *system_idle(const struct doc *doc, enum param_id id, char *buffer, size_t size)
 {
@@ -152,6 +160,9 @@ const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind
     const int features = param_choice(doc, PARAM_FEATURES);
     const char *reason;
     switch (id) {
+    case PARAM_SELF:
+        return kind == SOURCE_TABLE || !pools(doc) ? NULL
+                                                   : idle_with(PARAM_SUBSAMPLE, doc, buffer, size);
     case PARAM_PERPLEXITY:
     case PARAM_PERPLEXITY_PER:
     case PARAM_TEMPERATURE:
@@ -166,6 +177,9 @@ const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind
                        : NULL;
         return similarity_idle(doc, id, buffer, size);
     case PARAM_SUBSAMPLE:
+        if (kind == SOURCE_TABLE)
+            return "on a table";
+        /* fall through */
     case PARAM_HEADS:
     case PARAM_LAYERNORM:
     case PARAM_GAMMA:
@@ -202,8 +216,9 @@ const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind
 
 void doc_switch_system(struct doc *doc, int system)
 {
-    static const enum param_id owned[] = {PARAM_SIMILARITY, PARAM_SCALE, PARAM_SELF,
-                                          PARAM_FEATURES,   PARAM_PATCH, PARAM_STRIDE};
+    static const enum param_id owned[] = {PARAM_SIMILARITY, PARAM_SCALE,    PARAM_SELF,
+                                          PARAM_SUBSAMPLE,  PARAM_FEATURES, PARAM_PATCH,
+                                          PARAM_STRIDE};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         doc->params[owned[i]].given = false;
     param_set(doc, PARAM_SYSTEM, (struct param_value){.number = system});

@@ -85,6 +85,12 @@ static uint32_t heat_color(const struct heat *heat, const float *rgb, size_t cel
     return color;
 }
 
+/* Pooling drops an odd last cell: its pixels show what is beside them. */
+static size_t cell_of(size_t pixel, size_t stride, size_t cells)
+{
+    return pixel / stride < cells ? pixel / stride : cells - 1;
+}
+
 /* The picture in the panel, by nearest neighbour of equal or larger size, under its weights. */
 static void paint_picture(struct canvas *canvas, struct panel panel, const nl_picture *shown,
                           const struct heat *heat)
@@ -92,10 +98,10 @@ static void paint_picture(struct canvas *canvas, struct panel panel, const nl_pi
     const nl_grid *grid = heat->grid;
     for (int y = 0; y < panel.h; y++) {
         const float *row = nl_row(&shown->rgb, (size_t)y * shown->height / (size_t)panel.h);
-        size_t gy = (size_t)y * grid->height / (size_t)panel.h / grid->stride;
+        size_t gy = cell_of((size_t)y * grid->height / (size_t)panel.h, grid->stride, grid->gh);
         for (int x = 0; x < panel.w; x++) {
             size_t px = (size_t)x * shown->width / (size_t)panel.w;
-            size_t gx = (size_t)x * grid->width / (size_t)panel.w / grid->stride;
+            size_t gx = cell_of((size_t)x * grid->width / (size_t)panel.w, grid->stride, grid->gw);
             canvas_fill(canvas, panel.x + x, panel.y + y, 1, 1,
                         heat_color(heat, row + 3 * px, gy * grid->gw + gx));
         }
@@ -158,7 +164,7 @@ nl_status figure_attend(const char *path, const struct doc *doc, const struct fi
                         const struct figure_side *read, const nl_matrix *weights,
                         const size_t *rows, nl_error *error)
 {
-    const bool cross = asked->features != read->features;
+    const bool cross = asked->source != read->source;
     const bool front = cross && asked->source->kind == SOURCE_PICTURE;
     const nl_similarity *similarity = &nl_similarities[param_choice(doc, PARAM_SIMILARITY)];
     const struct panel first = panel_for(front ? asked->source : read->source);
@@ -183,7 +189,7 @@ nl_status figure_attend(const char *path, const struct doc *doc, const struct fi
                  rows[q] % grid->gw, rows[q] / grid->gw, similarity->label);
         status = paint_map(&canvas, panel, doc, read, &shown, nl_row(weights, q), title, error);
         if (!cross)
-            mark_query(&canvas, panel, read->features, rows[q]);
+            mark_query(&canvas, panel, asked->features, rows[q]);
     }
     if (status == NL_OK)
         status = canvas_write_png(&canvas, path, error);

@@ -265,8 +265,8 @@ const struct param_spec param_table[PARAM_COUNT] = {
                     {.number = 1},
                     .verbs = ATTENTION,
                     .help = TR_N("Of the random weights.")},
-    [PARAM_SUBSAMPLE] = {"subsample", TR_N("Sub-sampling"), "", CHOOSE(subsample),
-                         .fallback = {.number = NL_SUBSAMPLE_NONE}, .verbs = VERB_BLOCK,
+    [PARAM_SUBSAMPLE] = {"subsample", TR_N("Pooling"), "", CHOOSE(subsample),
+                         .fallback = {.number = NL_SUBSAMPLE_NONE}, .verbs = ATTENTION,
                          .help = TR_N("Max-pools keys and values 2 × 2: phi(x) and g(x) (paper), "
                                       "or x before them (official code). Default none, for sagan "
                                       "paper.")},

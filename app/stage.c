@@ -130,31 +130,104 @@ static nl_status get_maps(const struct doc *doc, const nl_matrix *x, const nl_ex
     return nl_weights_make(&params, system, x, exec, maps, error);
 }
 
-nl_status stage_attention_between(const struct doc *doc, const nl_matrix *queries,
-                                  const nl_matrix *x, bool same_rows, const nl_exec *exec,
-                                  struct stage_attention *attention, nl_error *error)
+static nl_shape shape_of(const struct stage_features *features)
 {
-    const nl_matrix *keys = x;
+    return (nl_shape){features->frames, features->grid.gh / features->frames, features->grid.gw,
+                      features->x.cols};
+}
+
+/* The convention by which keys are pooled; a table has no neighbourhoods to pool. */
+static nl_subsample subsample_of(const struct doc *doc, const struct stage_features *features)
+{
+    const int system = param_choice(doc, PARAM_SYSTEM);
+    if (features->grid.gh == 1 || (system != NL_SYSTEM_NONLOCAL && system != NL_SYSTEM_SAGAN))
+        return NL_SUBSAMPLE_NONE;
+    return (nl_subsample)param_choice(doc, PARAM_SUBSAMPLE);
+}
+
+/* The grid of pooled keys: cells twice as large, an odd last one dropped. */
+static void coarsen(struct stage_features *keys)
+{
+    keys->grid.gh = keys->grid.gh / keys->frames / 2 * keys->frames;
+    keys->grid.gw /= 2;
+    keys->grid.stride *= 2;
+    keys->grid.patch += keys->grid.stride / 2;
+}
+
+/* φ(x), pooled before or after. */
+static nl_status embed_keys(const struct doc *doc, const nl_weights *maps,
+                            const struct stage_features *source, const nl_exec *exec,
+                            nl_matrix *keys, nl_error *error)
+{
+    const nl_system_id system = (nl_system_id)param_choice(doc, PARAM_SYSTEM);
+    const nl_subsample subsample = subsample_of(doc, source);
+    const nl_matrix *x = &source->x;
+    nl_matrix pooled = {0}, projected = {0};
+    nl_shape shape;
+    nl_status status = NL_OK;
+    if (subsample == NL_SUBSAMPLE_OFFICIAL) {
+        status = nl_max_pool_alloc(x, shape_of(source), &pooled, &shape, error);
+        x = &pooled;
+    }
+    if (status == NL_OK)
+        status = nl_stored_map_apply_alloc(&maps->phi, system, x, exec, &projected, error);
+    if (status == NL_OK && subsample == NL_SUBSAMPLE_PAPER) {
+        status = nl_max_pool_alloc(&projected, shape_of(source), keys, &shape, error);
+        nl_matrix_free(&projected);
+    } else {
+        *keys = projected;
+    }
+    nl_matrix_free(&pooled);
+    return status;
+}
+
+/* θ of the queries, φ of the source. */
+static nl_status embed(const struct doc *doc, const nl_matrix *queries,
+                       const struct stage_features *source, const nl_exec *exec,
+                       struct stage_attention *attention, nl_weights *maps, nl_error *error)
+{
+    const nl_system_id system = (nl_system_id)param_choice(doc, PARAM_SYSTEM);
+    nl_status status = get_maps(doc, &source->x, exec, maps, error);
+    if (status == NL_OK)
+        status = nl_stored_map_apply_alloc(&maps->theta, system, queries, exec, &attention->theta,
+                                           error);
+    if (status == NL_OK)
+        status = embed_keys(doc, maps, source, exec, &attention->phi, error);
+    return status;
+}
+
+nl_status stage_attention_between(const struct doc *doc, const nl_matrix *queries,
+                                  const struct stage_features *source, bool same_rows,
+                                  const nl_exec *exec, struct stage_attention *attention,
+                                  nl_error *error)
+{
+    const bool embedded = nl_similarities[param_choice(doc, PARAM_SIMILARITY)].embedded;
+    const bool pool = subsample_of(doc, source) != NL_SUBSAMPLE_NONE;
+    const nl_matrix *keys = &source->x;
     nl_attention_params params;
     nl_weights maps = {0};
     nl_status status = NL_OK;
-    *attention = (struct stage_attention){0};
-    if (nl_similarities[param_choice(doc, PARAM_SIMILARITY)].embedded) {
-        status = get_maps(doc, x, exec, &maps, error);
-        if (status == NL_OK)
-            status =
-                nl_linear_apply_alloc(&maps.theta.map, queries, exec, &attention->theta, error);
-        if (status == NL_OK)
-            status = nl_linear_apply_alloc(&maps.phi.map, x, exec, &attention->phi, error);
+    *attention = (struct stage_attention){.keys = *source, .pooled_keys = pool};
+    attention->keys.x = (nl_matrix){0};
+    if (pool)
+        coarsen(&attention->keys);
+    if (embedded) {
+        status = embed(doc, queries, source, exec, attention, &maps, error);
         queries = &attention->theta;
         keys = &attention->phi;
+    } else if (pool) {
+        nl_shape shape;
+        status = nl_max_pool_alloc(keys, shape_of(source), &attention->pooled, &shape, error);
+        keys = &attention->pooled;
     }
     attention->embedded = queries->cols;
     stage_attention_params(doc, queries->cols, &params);
     params.concat = maps.concat.data;
+    if (pool)
+        params.self = NL_SELF_KEEP; /* no key is a query's own */
     if (status == NL_OK)
-        status = nl_attention_create(&params, queries, keys, same_rows, exec, &attention->attention,
-                                     error);
+        status = nl_attention_create(&params, queries, keys, same_rows && !pool, exec,
+                                     &attention->attention, error);
     nl_weights_free(&maps);
     if (status != NL_OK)
         stage_attention_free(attention);
@@ -165,7 +238,7 @@ nl_status stage_attention_run(const struct doc *doc, const struct stage_features
                               const nl_exec *exec, struct stage_attention *attention,
                               nl_error *error)
 {
-    return stage_attention_between(doc, &features->x, &features->x, true, exec, attention, error);
+    return stage_attention_between(doc, &features->x, features, true, exec, attention, error);
 }
 
 void stage_attention_free(struct stage_attention *attention)
@@ -173,17 +246,28 @@ void stage_attention_free(struct stage_attention *attention)
     nl_attention_free(&attention->attention);
     nl_matrix_free(&attention->theta);
     nl_matrix_free(&attention->phi);
+    nl_matrix_free(&attention->pooled);
     *attention = (struct stage_attention){0};
 }
 
-nl_status stage_values_alloc(const struct stage_features *features, const nl_exec *exec,
-                             nl_matrix *values, nl_error *error)
+nl_status stage_values_alloc(const struct doc *doc, const struct stage_features *features,
+                             const nl_exec *exec, nl_matrix *values, nl_error *error)
 {
+    nl_matrix whole = {0};
+    nl_status status;
     if (features->picture.width > 0)
-        return nl_patches_alloc(&features->picture, &features->grid, exec, values, error);
-    *values =
-        nl_matrix_view(features->x.data, features->x.rows, features->x.cols, features->x.stride);
-    return NL_OK;
+        status = nl_patches_alloc(&features->picture, &features->grid, exec, &whole, error);
+    else
+        status = nl_matrix_copy(&whole, &features->x, error);
+    if (status != NL_OK || subsample_of(doc, features) == NL_SUBSAMPLE_NONE) {
+        *values = whole;
+        return status;
+    }
+    nl_shape shape = shape_of(features);
+    shape.c = whole.cols;
+    status = nl_max_pool_alloc(&whole, shape, values, &shape, error);
+    nl_matrix_free(&whole);
+    return status;
 }
 
 /* Pixels of the original picture for one of the reduced one. */

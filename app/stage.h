@@ -24,8 +24,13 @@ struct stage_features {
 
 struct stage_attention {
     nl_matrix theta, phi; /* embedded similarities only */
+    nl_matrix pooled;     /* keys after sub-sampling, where x itself is used */
     nl_attention *attention;
     size_t embedded; /* l, or d where x itself is used */
+    /* Where the keys are: the picture is borrowed, x is empty, the grid is coarser where keys are
+     * pooled. */
+    struct stage_features keys;
+    bool pooled_keys;
 };
 
 /* On failure everything is freed. */
@@ -37,15 +42,19 @@ void stage_features_free(struct stage_features *features);
 nl_status stage_attention_run(const struct doc *doc, const struct stage_features *features,
                               const nl_exec *exec, struct stage_attention *attention,
                               nl_error *error);
-/* The same with queries of their own: x is what keys (and embeddings) are made of. */
+/* The same with queries of their own: keys (and embeddings) are made of `source`. */
 nl_status stage_attention_between(const struct doc *doc, const nl_matrix *queries,
-                                  const nl_matrix *x, bool same_rows, const nl_exec *exec,
-                                  struct stage_attention *attention, nl_error *error);
+                                  const struct stage_features *source, bool same_rows,
+                                  const nl_exec *exec, struct stage_attention *attention,
+                                  nl_error *error);
 void stage_attention_free(struct stage_attention *attention);
 
-/* The values v_j: RGB patches of a picture (allocated), x itself otherwise (a view of it). */
-nl_status stage_values_alloc(const struct stage_features *features, const nl_exec *exec,
-                             nl_matrix *values, nl_error *error);
+/*
+ * The values v_j: RGB patches of a picture, x itself otherwise; pooled like the keys where the
+ * document sub-samples them.
+ */
+nl_status stage_values_alloc(const struct doc *doc, const struct stage_features *features,
+                             const nl_exec *exec, nl_matrix *values, nl_error *error);
 
 /* The row (from 0) that a query means; NL_INVALID, naming the extent, when it lies outside. */
 nl_status stage_query_row(const struct stage_features *features, enum source_kind kind,

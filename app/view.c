@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "colormap.h"
 #include "overlay.h"
 #include "tr.h"
 
@@ -58,12 +59,13 @@ void view_weights_source(const struct scene *scene, struct draw_list *list)
     const struct attention_part *attention = scene->result->attention;
     if (!attention || !scene->row->key)
         return;
-    const nl_grid *grid = &attention->features->features.grid;
+    const nl_grid *grid = &attention->attention.keys.grid;
     list->sources[DRAW_SLOT_WEIGHTS] = (struct draw_source){
         scene->row->key, DRAW_R32F, (int)grid->gw, (int)grid->gh, grid->gw, scene->row->weights};
 }
 
-const char *view_row_name(const struct scene *scene, size_t row, char *buffer, size_t size)
+static const char *place_name(const struct scene *scene, size_t row, bool key, char *buffer,
+                              size_t size)
 {
     const struct source *source = scene->result->source ? &scene->result->source->source : NULL;
     const struct attention_part *attention = scene->result->attention;
@@ -75,12 +77,23 @@ const char *view_row_name(const struct scene *scene, size_t row, char *buffer, s
         else
             snprintf(buffer, size, "%zu", table->row_numbers[row]);
     } else if (attention && attention->features->features.grid.gh > 1) {
-        const size_t gw = attention->features->features.grid.gw;
+        const size_t gw =
+            key ? attention->attention.keys.grid.gw : attention->features->features.grid.gw;
         snprintf(buffer, size, "(%zu, %zu)", row % gw, row / gw);
     } else {
         snprintf(buffer, size, "%zu", row + 1);
     }
     return buffer;
+}
+
+const char *view_row_name(const struct scene *scene, size_t row, char *buffer, size_t size)
+{
+    return place_name(scene, row, false, buffer, size);
+}
+
+const char *view_key_name(const struct scene *scene, size_t key, char *buffer, size_t size)
+{
+    return place_name(scene, key, true, buffer, size);
 }
 
 const char *view_number(double value, char *buffer, size_t size)
@@ -108,15 +121,30 @@ void view_bar(struct ui *ui, struct draw_rect rect, int map, const char *const n
     }
 }
 
+bool view_is_signed(const struct scene *scene)
+{
+    return scene->row->key && scene->row->figures.smallest < 0;
+}
+
+int view_heat_map(const struct scene *scene)
+{
+    return view_is_signed(scene) ? COLORMAP_DIVERGING : param_choice(scene->doc, PARAM_COLORMAP);
+}
+
 void view_heat_bar(struct ui *ui, struct draw_rect rect, const struct scene *scene)
 {
-    const double largest = (double)scene->row->figures.largest;
+    const bool is_signed = view_is_signed(scene);
+    const double largest =
+        is_signed ? fmax((double)scene->row->figures.largest, -(double)scene->row->figures.smallest)
+                  : (double)scene->row->figures.largest;
     const enum draw_scale scale = (enum draw_scale)param_choice(scene->doc, PARAM_OVERLAY);
     char text[3][32];
     const char *numbers[3];
     for (int i = 0; i < 3; i++)
-        numbers[i] = view_number(overlay_weight(scale, i / 2.0, largest), text[i], sizeof text[i]);
-    view_bar(ui, rect, param_choice(scene->doc, PARAM_COLORMAP), numbers);
+        numbers[i] =
+            view_number(is_signed ? (i - 1) * largest : overlay_weight(scale, i / 2.0, largest),
+                        text[i], sizeof text[i]);
+    view_bar(ui, rect, view_heat_map(scene), numbers);
 }
 
 float view_figure(struct ui *ui, struct draw_rect rect, enum ui_align align, const char *name,

@@ -17,9 +17,10 @@ enum { TOP_SHOWN = 5, TOP_MASS = 10 };
 
 /* The query's row of A, as the main thread computed it. */
 struct row_view {
-    uint64_t key; /* of attention and query; 0 = there is no row */
-    size_t query, n;
-    const float *weights; /* n */
+    uint64_t key;          /* of attention and query; 0 = there is no row */
+    size_t query, queries; /* row of X, and how many there are */
+    size_t n;              /* keys */
+    const float *weights;  /* n */
     nl_row_figures figures;
     size_t top[TOP_MASS];
     size_t top_count;
@@ -52,7 +53,7 @@ struct view {
     struct zoom picture, matrix, scatter;
     bool help; /* the list of keys is open */
     bool picture_dragging;
-    size_t hover_row;         /* row under the pointer in any panel, SIZE_MAX = none */
+    size_t hover_row;         /* key under the pointer in any panel, SIZE_MAX = none */
     size_t hover_next;        /* what this frame's panels found */
     int scatter_x, scatter_y; /* columns */
 };
@@ -104,6 +105,12 @@ void panel_help(struct ui *ui, const struct scene *scene, struct view *view, str
 void view_weights_source(const struct scene *scene, struct draw_list *list);
 /* "(38, 29)" for a picture's cell, "17 (setosa)" for a table's row; returns buffer. */
 const char *view_row_name(const struct scene *scene, size_t row, char *buffer, size_t size);
+/* The same for a key: another cell where keys are pooled. */
+const char *view_key_name(const struct scene *scene, size_t key, char *buffer, size_t size);
+/* Weights below 0: shown on a map of two hues, centred on 0. */
+bool view_is_signed(const struct scene *scene);
+/* The colour map of the weights: the document's, or the one of two hues. */
+int view_heat_map(const struct scene *scene);
 /* A number in at most four significant digits, as the bars write it. */
 const char *view_number(double value, char *buffer, size_t size);
 /* A vertical bar with three numbers beside it, low at the bottom. */

@@ -8,8 +8,8 @@
 
 const nl_convention nl_subsamples[NL_SUBSAMPLE_COUNT + 1] = {
     [NL_SUBSAMPLE_NONE] = {"none", "None"},
-    [NL_SUBSAMPLE_PAPER] = {"paper", "φ(x) and g(x) (paper)"},
-    [NL_SUBSAMPLE_OFFICIAL] = {"official", "x first (official code)"},
+    [NL_SUBSAMPLE_PAPER] = {"paper", "After φ and g"},
+    [NL_SUBSAMPLE_OFFICIAL] = {"official", "Before φ and g"},
 };
 
 const nl_convention nl_layernorms[NL_LAYERNORM_COUNT + 1] = {
@@ -104,7 +104,8 @@ static nl_status check_params(const struct run *run, const nl_matrix *x)
                        "a map of %zu × %zu × %zu × %zu does not have %zu × %zu numbers", shape.t,
                        shape.h, shape.w, shape.c, x->rows, x->cols);
     if ((unsigned)p->system >= NL_SYSTEM_COUNT || (unsigned)p->subsample >= NL_SUBSAMPLE_COUNT ||
-        (unsigned)p->layernorm >= NL_LAYERNORM_COUNT)
+        (unsigned)p->layernorm >= NL_LAYERNORM_COUNT ||
+        (unsigned)p->attention.similarity >= NL_SIMILARITY_COUNT)
         return nl_fail(run->error, NL_INVALID, "there is no such system or convention");
     if (p->heads < 1 || (p->heads > 1 && p->system != NL_SYSTEM_TRANSFORMER))
         return nl_fail(run->error, NL_INVALID, "%zu heads: only the transformer has more than one",
@@ -124,11 +125,11 @@ static nl_status check_params(const struct run *run, const nl_matrix *x)
 }
 
 /* σ that a map's weight is divided by; 1 = none. A zero matrix stays zero. */
-static double spectral_divisor(const struct run *run, const nl_stored_map *stored)
+static double spectral_divisor(const nl_stored_map *stored, nl_system_id system)
 {
     const nl_matrix *m = &stored->map.weight;
     double sigma = 0;
-    if (!stored->spectral && run->params->system != NL_SYSTEM_SAGAN)
+    if (!stored->spectral && system != NL_SYSTEM_SAGAN)
         return 1;
     if (stored->u.data && stored->v.data) {
         for (size_t i = 0; i < m->rows; i++)
@@ -141,27 +142,33 @@ static double spectral_divisor(const struct run *run, const nl_stored_map *store
     return sigma != 0 ? sigma : 1;
 }
 
-/* y = map(x), with the map's weight divided by its spectral norm where that applies. */
-static nl_status project(const struct run *run, const nl_stored_map *stored, const nl_matrix *x,
-                         nl_matrix *y)
+nl_status nl_stored_map_apply_alloc(const nl_stored_map *stored, nl_system_id system,
+                                    const nl_matrix *x, const nl_exec *exec, nl_matrix *y,
+                                    nl_error *error)
 {
-    const double sigma = spectral_divisor(run, stored);
+    const double sigma = spectral_divisor(stored, system);
     nl_linear map = stored->map;
     nl_matrix divided = {0};
     nl_status status = NL_OK;
     if (isnan(sigma))
-        return nl_fail(run->error, NL_NOMEM, "no memory for a spectral norm");
+        return nl_fail(error, NL_NOMEM, "no memory for a spectral norm");
     if (sigma != 1) {
-        status = nl_matrix_copy(&divided, &map.weight, run->error);
+        status = nl_matrix_copy(&divided, &map.weight, error);
         for (size_t i = 0; status == NL_OK && i < divided.rows; i++)
             for (size_t k = 0; k < divided.cols; k++)
                 nl_row(&divided, i)[k] = (float)((double)nl_row(&divided, i)[k] / sigma);
         map.weight = divided;
     }
     if (status == NL_OK)
-        status = nl_linear_apply_alloc(&map, x, run->exec, y, run->error);
+        status = nl_linear_apply_alloc(&map, x, exec, y, error);
     nl_matrix_free(&divided);
     return status;
+}
+
+static nl_status project(const struct run *run, const nl_stored_map *stored, const nl_matrix *x,
+                         nl_matrix *y)
+{
+    return nl_stored_map_apply_alloc(stored, run->params->system, x, run->exec, y, run->error);
 }
 
 /* max-pool *x in place. */
@@ -225,6 +232,18 @@ static nl_matrix rows(const nl_matrix *m, size_t first, size_t count)
     return nl_matrix_view(nl_row(m, first), count, m->cols, m->stride);
 }
 
+/* w_f of the head that owns columns first … of θ and φ: what belongs to them. */
+static float *head_concat(const struct run *run, size_t first, size_t dq)
+{
+    const float *w_f = run->weights->concat.data;
+    float *own = nl_alloc(2 * dq, sizeof *own);
+    if (own) {
+        memcpy(own, w_f + first, dq * sizeof *own);
+        memcpy(own + dq, w_f + run->trace.q.cols + first, dq * sizeof *own);
+    }
+    return own;
+}
+
 static nl_status run_head(struct run *run, size_t head)
 {
     nl_trace *t = &run->trace;
@@ -237,8 +256,15 @@ static nl_status run_head(struct run *run, size_t head)
     nl_attention_params params = run->params->attention;
     if (run->params->scale_sqrt)
         params.scale = 1 / sqrt((double)dq);
-    if (params.similarity == NL_CONCAT)
-        params.concat = run->weights->concat.data;
+    if (params.omega)
+        params.omega += head * dq;
+    float *w_f = NULL;
+    if (params.similarity == NL_CONCAT) {
+        w_f = head_concat(run, head * dq, dq);
+        if (!w_f)
+            return nl_fail(run->error, NL_NOMEM, "no memory for %zu weights w_f", 2 * dq);
+        params.concat = w_f;
+    }
     nl_status status =
         nl_attention_create(&params, &q, &k, q.rows == k.rows, run->exec, &attention, run->error);
     if (status == NL_OK)
@@ -250,6 +276,7 @@ static nl_status run_head(struct run *run, size_t head)
             status = nl_attention_rows(attention, run->exec, &a, run->error);
     }
     nl_attention_free(&attention);
+    nl_free(w_f);
     return status;
 }
 

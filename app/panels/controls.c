@@ -76,6 +76,8 @@ static void number_row(struct panel *panel, enum param_id id, struct span span, 
 /* Perplexity is a share of the keys on the slider; its low end switches it off. */
 static void perplexity_row(struct panel *panel)
 {
+    if (!shown(panel, PARAM_PERPLEXITY))
+        return;
     const struct param_spec *spec = &param_table[PARAM_PERPLEXITY];
     const struct param_value now = panel->scene->doc->params[PARAM_PERPLEXITY];
     const double lowest = 0.05, off_below = 0.1;
@@ -104,11 +106,13 @@ static void attention_rows(struct panel *panel)
     const nl_row_figures *figures = &panel->scene->row->figures;
     choice_row(panel, PARAM_SYSTEM);
     choice_row(panel, PARAM_SIMILARITY);
+    choice_row(panel, PARAM_NORMALIZE);
+    choice_row(panel, PARAM_SUBSAMPLE);
     perplexity_row(panel);
     choice_row(panel, PARAM_PERPLEXITY_PER);
     number_row(panel, PARAM_TEMPERATURE, (struct span){0.001, 100, 0, true}, NULL);
     number_row(panel, PARAM_H, (struct span){0.001, 2, 0, true}, NULL);
-    if (param_number(panel->scene->doc, PARAM_PERPLEXITY) > 0 && panel->scene->row->key) {
+    if (shown(panel, PARAM_PERPLEXITY_PER) && panel->scene->row->key) {
         bool width = shown(panel, PARAM_SIGMA); /* euclidean */
         if (figures->notes & (NL_NOTE_UNIFORM | NL_NOTE_PERPLEXITY_MISS))
             snprintf(found, sizeof found, "%s", tr("none"));
@@ -119,6 +123,7 @@ static void attention_rows(struct panel *panel)
     choice_row(panel, PARAM_SCALE);
     choice_row(panel, PARAM_SELF);
     number_row(panel, PARAM_SIGMA, (struct span){0, 0.2, 0.005, false}, NULL);
+    number_row(panel, PARAM_LAMBDA, (struct span){0, 1, 0.01, false}, NULL);
 }
 
 static void feature_rows(struct panel *panel)

@@ -116,7 +116,8 @@ static void react(struct ui *ui, const struct frame *frame, const struct scene *
     if (!signal.hovered)
         return;
     ui_set_cursor(ui, signal.held && signal.button != UI_LEFT ? UI_CURSOR_MOVE : UI_CURSOR_CROSS);
-    view->hover_next = order->order[j];
+    if (!scene->result->attention->attention.pooled_keys)
+        view->hover_next = order->order[j];
     hover(ui, scene, order, i, j);
 }
 
@@ -218,11 +219,12 @@ void panel_matrix(struct ui *ui, struct draw_rect rect, const struct scene *scen
         side.y = frame.rect.y + frame.rect.h + ui_px(style, 8);
         side.h = inside.y + inside.h - side.y;
     }
-    const bool linked = attention && scene->row->key && scene->row->n == order->dissim->d.rows &&
+    const bool linked = attention && scene->row->key &&
+                        scene->row->queries == order->dissim->d.rows &&
                         order->dissim->features_key == attention->features->part.key;
     ui_clip_begin(ui, frame.rect);
     draw_cells(ui, &frame, order);
-    if (linked && view->hover_row < scene->row->n)
+    if (linked && !attention->attention.pooled_keys && view->hover_row < scene->row->n)
         mark_column(ui, &frame, (double)order->position[view->hover_row], style->result);
     if (linked)
         mark_row(ui, &frame, (double)order->position[scene->row->query], ui_query_colors[0]);

@@ -61,12 +61,16 @@ static void draw_map(struct ui *ui, const struct frame *frame, const struct scen
         .saturation = weights ? saturation : 1,
         .opacity = (float)param_number(doc, PARAM_OPACITY) / 100,
         .high = scene->row->figures.largest,
-        .map = param_choice(doc, PARAM_COLORMAP),
+        .map = view_heat_map(scene),
         .scale = (enum draw_scale)param_choice(doc, PARAM_OVERLAY),
         .weights = weights,
     };
     if (weights) {
-        const nl_grid *grid = &attention->features->features.grid;
+        const nl_grid *grid = &attention->attention.keys.grid;
+        if (view_is_signed(scene)) {
+            heat.high = fmaxf(heat.high, -scene->row->figures.smallest);
+            heat.low = -heat.high;
+        }
         heat.cover_u = (float)grid->width / (float)(grid->gw * grid->stride);
         heat.cover_v = (float)grid->height / (float)(grid->gh * grid->stride);
     }
@@ -75,9 +79,9 @@ static void draw_map(struct ui *ui, const struct frame *frame, const struct scen
 
 /* The outline of a cell's patch, and a ring around its centre. */
 static void mark_cell(struct ui *ui, const struct frame *frame, const struct scene *scene,
-                      size_t row, draw_color color, bool ring)
+                      const struct stage_features *features, size_t row, draw_color color,
+                      bool ring)
 {
-    const struct stage_features *features = &scene->result->attention->features->features;
     const nl_bitmap *bitmap = &scene->result->source->source.bitmap;
     const struct ui_style *style = ui->style;
     double px, py;
@@ -93,10 +97,9 @@ static void mark_cell(struct ui *ui, const struct frame *frame, const struct sce
 }
 
 /* The cell under the pointer, or SIZE_MAX. */
-static size_t cell_at(const struct scene *scene, const struct frame *frame, float x, float y,
-                      double *px, double *py)
+static size_t cell_at(const struct scene *scene, const struct stage_features *features,
+                      const struct frame *frame, float x, float y, double *px, double *py)
 {
-    const struct stage_features *features = &scene->result->attention->features->features;
     const nl_bitmap *bitmap = &scene->result->source->source.bitmap;
     double u, v;
     size_t row;
@@ -138,7 +141,11 @@ static void react(struct ui *ui, const struct frame *frame, const struct scene *
         ui_again(ui);
     ui_focus_ring(ui, id, frame->rect, 0);
     double px, py;
-    size_t row = cell_at(scene, frame, signal.x, signal.y, &px, &py);
+    const struct attention_part *attention = scene->result->attention;
+    const size_t row =
+        cell_at(scene, &attention->features->features, frame, signal.x, signal.y, &px, &py);
+    const size_t key =
+        cell_at(scene, &attention->attention.keys, frame, signal.x, signal.y, &px, &py);
     if (signal.button == UI_LEFT && row != SIZE_MAX) {
         if ((signal.pressed || signal.held) && row != scene->row->query)
             edit_query_pixel(edits, px, py, false);
@@ -147,22 +154,21 @@ static void react(struct ui *ui, const struct frame *frame, const struct scene *
     }
     if (signal.focused)
         move_by_keys(ui, scene, edits);
-    if (!signal.hovered || row == SIZE_MAX || row >= scene->row->n || !scene->row->key)
+    if (!signal.hovered || key >= scene->row->n || !scene->row->key)
         return;
     char name[64], number[32], text[160];
-    view->hover_next = row;
+    view->hover_next = key;
     ui_set_cursor(ui, signal.held && signal.button != UI_LEFT ? UI_CURSOR_MOVE : UI_CURSOR_CROSS);
     snprintf(text, sizeof text, "%s %s   a = %s", tr("key"),
-             view_row_name(scene, row, name, sizeof name),
-             view_number((double)scene->row->weights[row], number, sizeof number));
+             view_key_name(scene, key, name, sizeof name),
+             view_number((double)scene->row->weights[key], number, sizeof number));
     ui_note(ui, text);
 }
 
 /* A patch of the picture as a small picture. */
 static void thumbnail(struct ui *ui, struct draw_rect rect, const struct scene *scene, size_t row)
 {
-    const struct stage_features *features = &scene->result->attention->features->features;
-    const nl_grid *grid = &features->grid;
+    const nl_grid *grid = &scene->result->attention->attention.keys.grid;
     const double w = (double)grid->width, h = (double)grid->height;
     const double x0 = (double)nl_grid_patch_start(grid, row % grid->gw);
     const double y0 = (double)nl_grid_patch_start(grid, row / grid->gw);
@@ -189,7 +195,11 @@ static void top_patch(struct ui *ui, struct draw_rect picture, struct draw_rect 
     thumbnail(ui, picture, scene, key);
     if (key == view->hover_row)
         draw_stroke(ui->list, picture, 0, ui_px(ui->style, 2), ui->style->result);
-    snprintf(text, sizeof text, "%.3f", (double)scene->row->weights[key]);
+    const double weight = (double)scene->row->weights[key];
+    if (weight >= 0.001)
+        snprintf(text, sizeof text, "%.3f", weight);
+    else
+        view_number(weight, text, sizeof text);
     ui_label(ui, number, align, ui_type_body(ui), text);
 }
 
@@ -197,6 +207,14 @@ static void top_patch(struct ui *ui, struct draw_rect picture, struct draw_rect 
 static bool row_figure(const struct row_view *row, int f, const char **name, char *value,
                        size_t size)
 {
+    if (!row->figures.distribution) { /* dot and concat: no probabilities */
+        *name = f == 0 ? tr("largest") : f == 1 ? tr("smallest") : tr("sum");
+        view_number(f == 0   ? (double)row->figures.largest
+                    : f == 1 ? (double)row->figures.smallest
+                             : row->figures.sum,
+                    value, size);
+        return f < 3;
+    }
     switch (f) {
     case 0:
         *name = tr("entropy");
@@ -330,8 +348,10 @@ void panel_picture(struct ui *ui, struct draw_rect rect, const struct scene *sce
     draw_map(ui, &frame, scene);
     if (scene->row->key) {
         if (view->hover_row != SIZE_MAX && view->hover_row < scene->row->n)
-            mark_cell(ui, &frame, scene, view->hover_row, style->result, false);
-        mark_cell(ui, &frame, scene, scene->row->query, ui_query_colors[0], true);
+            mark_cell(ui, &frame, scene, &result->attention->attention.keys, view->hover_row,
+                      style->result, false);
+        mark_cell(ui, &frame, scene, &result->attention->features->features, scene->row->query,
+                  ui_query_colors[0], true);
     }
     view_stale(ui, frame.rect, scene, edits, "picture-progress");
     ui_clip_end(ui);

@@ -117,19 +117,21 @@ static void draw_points(struct ui *ui, const struct axes *axes, const struct sce
     const struct row_view *row = scene->row;
     const int *labels = scene->result->source->source.table.labels;
     const struct ui_style *style = ui->style;
-    const int map = param_choice(scene->doc, PARAM_COLORMAP);
+    const bool is_signed = view_is_signed(scene);
+    const int map = view_heat_map(scene);
     const enum draw_scale scale = (enum draw_scale)param_choice(scene->doc, PARAM_OVERLAY);
     const size_t shown = values->rows < 2000 ? values->rows : 2000; /* the list is finite */
     for (size_t k = 0; k < shown; k++) {
         const size_t i = k * values->rows / shown;
         float x, y;
-        double position = row->key && i < row->n ? overlay_position(scale, (double)row->weights[i],
-                                                                    (double)row->figures.largest)
-                                                 : 0;
+        const double weight = row->key && i < row->n ? (double)row->weights[i] : 0;
+        const double largest = fmax((double)row->figures.largest, -(double)row->figures.smallest);
+        double position = overlay_position(scale, fabs(weight), largest);
+        double hue = is_signed && largest > 0 ? 0.5 + weight / largest / 2 : position;
         to_screen(axes, nl_row(values, i), &x, &y);
         draw_point(ui, x, y, ui_px(style, 3) + (float)position * ui_px(style, 3),
                    labels ? labels[i] : 0,
-                   ui_mix(style->raised, heat_color(map, position), (float)fmin(2 * position, 1)),
+                   ui_mix(style->raised, heat_color(map, hue), (float)fmin(2 * position, 1)),
                    style->muted);
     }
     if (view->hover_row < values->rows) {

@@ -42,19 +42,23 @@ void panel_status(struct ui *ui, struct draw_rect rect, const struct scene *scen
         if (rest.w > 2 * width)
             ui_label(ui, ui_cut_right(&rest, width, ui_px(style, 12)), UI_ALIGN_RIGHT, caption,
                      text);
-        size_t at = view->hover_row < row->n ? view->hover_row : row->query;
-        if (row->key && at < row->n) {
-            if (scene->kind == SOURCE_PICTURE) {
-                double x, y;
-                stage_cell_pixel(features, at, &x, &y);
-                snprintf(text, sizeof text, "%.0f, %.0f", x, y);
-                pair(ui, &rest, tr("pixel"), text);
-            }
+        const bool hover = view->hover_row < row->n;
+        const bool own = !attention->attention.pooled_keys; /* the query has a weight of its own */
+        const struct stage_features *where = hover ? &attention->attention.keys : features;
+        const size_t at = hover ? view->hover_row : row->query;
+        if (row->key && scene->kind == SOURCE_PICTURE) {
+            double x, y;
+            stage_cell_pixel(where, at, &x, &y);
+            snprintf(text, sizeof text, "%.0f, %.0f", x, y);
+            pair(ui, &rest, tr("pixel"), text);
+        }
+        if (row->key)
             pair(ui, &rest, scene->kind == SOURCE_PICTURE ? tr("patch") : tr("row"),
-                 view_row_name(scene, at, name, sizeof name));
-            snprintf(text, sizeof text, "%s",
-                     view_number((double)row->weights[at], name, sizeof name));
-            pair(ui, &rest, "a =", text);
+                 hover ? view_key_name(scene, at, name, sizeof name)
+                       : view_row_name(scene, at, name, sizeof name));
+        if (row->key && (hover || own))
+            pair(ui, &rest, "a =", view_number((double)row->weights[at], name, sizeof name));
+        if (row->key && row->figures.distribution) {
             snprintf(text, sizeof text, "%.1f %s %zu", row->figures.effective, tr("of"), row->n);
             pair(ui, &rest, tr("effective keys"), text);
         }

@@ -34,7 +34,7 @@ static nl_status apply_once(const struct doc *doc, const nl_matrix *queries, str
     const nl_exec *exec = &work->exec.exec;
     struct stage_attention attention;
     nl_status status =
-        stage_attention_between(doc, queries, &work->features.x, true, exec, &attention, error);
+        stage_attention_between(doc, queries, &work->features, true, exec, &attention, error);
     if (status == NL_OK)
         status = nl_attention_apply(attention.attention, &work->values, exec, &work->y, error);
     stage_attention_free(&attention);
@@ -68,7 +68,7 @@ static nl_status compute(const struct args *args, struct work *work, nl_error *e
     nl_matrix moved = {0};
     nl_status status = stage_features_run(doc, &work->source, exec, &work->features, error);
     if (status == NL_OK)
-        status = stage_values_alloc(&work->features, exec, &work->values, error);
+        status = stage_values_alloc(doc, &work->features, exec, &work->values, error);
     if (status == NL_OK)
         status = nl_matrix_alloc(&work->y, work->features.x.rows, work->values.cols, error);
     for (int round = 0; status == NL_OK && round < args->repeat; round++) {

@@ -65,25 +65,32 @@ static void print_extent(const struct args *args, const struct work *work, const
     printf("\n");
 }
 
-static void print_place(const struct side *side, size_t row)
+static void print_place(const struct source *source, const struct stage_features *features,
+                        size_t row)
 {
-    const nl_grid *grid = &side->features.grid;
-    const nl_table *table = &side->source.table;
-    const size_t frame = grid->gh / side->features.frames;
-    if (side->source.kind == SOURCE_PICTURE) {
+    const nl_grid *grid = &features->grid;
+    const nl_table *table = &source->table;
+    const size_t frame = grid->gh / features->frames;
+    if (source->kind == SOURCE_PICTURE) {
         double x, y;
-        stage_cell_pixel(&side->features, row, &x, &y);
+        stage_cell_pixel(features, row, &x, &y);
         printf("cell (%zu, %zu), centre at pixel %.0f,%.0f", row % grid->gw, row / grid->gw, x, y);
-    } else if (side->features.frames > 1) {
+    } else if (features->frames > 1) {
         printf("frame %zu, cell (%zu, %zu)", row / grid->gw / frame, row % grid->gw,
                row / grid->gw % frame);
     } else if (grid->gh > 1) {
         printf("cell (%zu, %zu)", row % grid->gw, row / grid->gw);
     } else {
-        printf("row %zu", side->source.kind == SOURCE_TABLE ? table->row_numbers[row] : row + 1);
+        printf("row %zu", source->kind == SOURCE_TABLE ? table->row_numbers[row] : row + 1);
         if (table->labels)
             printf(" (%s)", table->classes[table->labels[row]]);
     }
+}
+
+/* Where the numbers of a row (or, received, of a column) lie. */
+static const struct stage_features *keys_of(const struct args *args, const struct work *work)
+{
+    return args->received ? &work->asked.features : &work->attention.keys;
 }
 
 static void print_notes(unsigned notes)
@@ -119,7 +126,7 @@ static void print_query(const struct args *args, const struct work *work, size_t
     const float *a = nl_row(&work->weights, q);
     size_t top[5], count = nl_top(a, work->weights.cols, 5, top);
     printf(args->received ? "received by query %zu: " : "query %zu: ", q + 1);
-    print_place(&work->asked, work->rows[q]);
+    print_place(&work->asked.source, &work->asked.features, work->rows[q]);
     if (args->received) {
         double sum = 0;
         for (size_t i = 0; i < work->weights.cols; i++)
@@ -130,7 +137,7 @@ static void print_query(const struct args *args, const struct work *work, size_t
     }
     for (size_t t = 0; t < count; t++) {
         printf("  %zu. ", t + 1);
-        print_place(work->read, top[t]);
+        print_place(&work->read->source, keys_of(args, work), top[t]);
         printf("  weight %.6g\n", (double)a[top[t]]);
     }
     print_notes(work->figures[q].notes);
@@ -197,11 +204,16 @@ static nl_status prepare(const struct args *args, struct work *work, nl_error *e
                                      &work->rows[q], error);
     }
     if (status == NL_OK)
-        status = stage_attention_between(&doc, &work->asked.features.x, &work->read->features.x,
+        status = stage_attention_between(&doc, &work->asked.features.x, &work->read->features,
                                          !args->keys, &work->exec.exec, &work->attention, error);
     if (status == NL_OK)
         status = nl_matrix_alloc(&work->weights, (size_t)doc.query_count,
-                                 work->read->features.x.rows, error);
+                                 args->received ? work->asked.features.x.rows
+                                                : nl_attention_keys(work->attention.attention),
+                                 error);
+    if (status == NL_OK && args->received && work->attention.pooled_keys)
+        status = nl_fail(error, NL_INVALID,
+                         "--received has no effect on pooled keys: no key is a query's own");
     return status;
 }
 
@@ -220,32 +232,32 @@ static nl_status compute(const struct args *args, struct work *work, nl_error *e
     return status;
 }
 
-static nl_status write_csv(const char *path, const struct work *work, nl_error *error)
+static nl_status write_csv(const struct args *args, const struct work *work, nl_error *error)
 {
-    const nl_grid *grid = &work->read->features.grid;
+    const nl_grid *grid = &keys_of(args, work)->grid;
     struct text text = {0};
-    const size_t frame = grid->gh / work->read->features.frames; /* rows of one */
+    const size_t frame = grid->gh / keys_of(args, work)->frames; /* rows of one */
     text_add(&text, "query,t,y,x,weight\n");
     for (size_t q = 0; q < work->weights.rows; q++)
         for (size_t j = 0; j < work->weights.cols; j++)
             text_add(&text, "%zu,%zu,%zu,%zu,%.9g\n", q + 1, j / grid->gw / frame,
                      j / grid->gw % frame, j % grid->gw, (double)nl_row(&work->weights, q)[j]);
-    return text_write(&text, path, error);
+    return text_write(&text, args->output, error);
 }
 
 static nl_status write_output(const struct args *args, const struct work *work, nl_error *error)
 {
-    const nl_grid *grid = &work->read->features.grid;
-    const size_t frames = work->read->features.frames;
+    const nl_grid *grid = &keys_of(args, work)->grid;
+    const size_t frames = keys_of(args, work)->frames;
     const size_t picture[3] = {work->weights.rows, grid->gh, grid->gw};
     const size_t clip[4] = {work->weights.rows, frames, grid->gh / frames, grid->gw};
     if (file_has_extension(args->output, ".npy"))
         return npy_write(args->output, &work->weights, frames > 1 ? clip : picture,
                          frames > 1 ? 4 : 3, error);
     if (file_has_extension(args->output, ".csv"))
-        return write_csv(args->output, work, error);
+        return write_csv(args, work, error);
     const struct figure_side asked = {&work->asked.source, &work->asked.features};
-    const struct figure_side read = {&work->read->source, &work->read->features};
+    const struct figure_side read = {&work->read->source, keys_of(args, work)};
     return figure_attend(args->output, &args->doc, &asked, &read, &work->weights, work->rows,
                          error);
 }

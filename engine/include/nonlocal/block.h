@@ -94,6 +94,14 @@ NL_API nl_status nl_weights_make(const nl_embedding_params *params, nl_system_id
                                  const nl_matrix *x, const nl_exec *exec, nl_weights *weights,
                                  nl_error *error);
 
+/*
+ * y = map(x) as the system applies it: the weight divided by its spectral norm for sagan, and for
+ * any map stored with spectral normalisation (stored u, v as they are, else power iteration).
+ */
+NL_API nl_status nl_stored_map_apply_alloc(const nl_stored_map *stored, nl_system_id system,
+                                           const nl_matrix *x, const nl_exec *exec, nl_matrix *y,
+                                           nl_error *error);
+
 /* 2×2 maxima within each frame: floor(h/2) × floor(w/2). NL_INVALID when nothing is left. */
 NL_API nl_status nl_max_pool_alloc(const nl_matrix *x, nl_shape shape, nl_matrix *pooled,
                                    nl_shape *pooled_shape, nl_error *error);
