@@ -96,8 +96,8 @@ void stage_features_free(struct stage_features *features)
     *features = (struct stage_features){0};
 }
 
-nl_status stage_weights_load(const char *path, nl_system_id system, size_t channels, bool concat,
-                             nl_weights *weights, nl_error *error)
+nl_status stage_weights_load(const char *path, nl_system_id system, size_t channels,
+                             nl_similarity_id similarity, nl_weights *weights, nl_error *error)
 {
     struct file file = {0};
     nl_tensors tensors = {0};
@@ -108,7 +108,7 @@ nl_status stage_weights_load(const char *path, nl_system_id system, size_t chann
         return status;
     status = nl_tensors_load(file.bytes, file.size, &tensors, &inner);
     if (status == NL_OK)
-        status = nl_weights_pick(&tensors, system, channels, concat, weights, &inner);
+        status = nl_weights_pick(&tensors, system, channels, similarity, weights, &inner);
     nl_tensors_free(&tensors);
     file_free(&file);
     return status == NL_OK ? NL_OK : nl_fail(error, status, "%s: %s", path, inner.message);
@@ -121,7 +121,8 @@ static nl_status get_maps(const struct doc *doc, const nl_matrix *x, const nl_ex
     const nl_system_id system = (nl_system_id)param_choice(doc, PARAM_SYSTEM);
     if (doc->weights[0])
         return stage_weights_load(doc->weights, system, x->cols,
-                                  param_choice(doc, PARAM_SIMILARITY) == NL_CONCAT, maps, error);
+                                  (nl_similarity_id)param_choice(doc, PARAM_SIMILARITY), maps,
+                                  error);
     const nl_embedding_params params = {
         .kind = (nl_embedding_id)param_choice(doc, PARAM_EMBED),
         .dim = (size_t)param_number(doc, PARAM_DIM),

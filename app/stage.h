@@ -64,8 +64,8 @@ nl_status stage_query_row(const struct stage_features *features, enum source_kin
 void stage_cell_pixel(const struct stage_features *features, size_t row, double *x, double *y);
 
 /* Weights of a system on so many channels from a file; the error names the file. */
-nl_status stage_weights_load(const char *path, nl_system_id system, size_t channels, bool concat,
-                             nl_weights *weights, nl_error *error);
+nl_status stage_weights_load(const char *path, nl_system_id system, size_t channels,
+                             nl_similarity_id similarity, nl_weights *weights, nl_error *error);
 
 /* The engine's parameters that the document asks for, with l embedded features. */
 void stage_attention_params(const struct doc *doc, size_t l, nl_attention_params *params);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* From scores to weights: one row, all rows, and the answers that they give. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "alloc.h"
 #include "attention.h"
+#include "fused.h"
 #include "pool.h"
 
 void nl_raw_scores(const nl_attention *a, const nl_kernels *kernels, size_t first, size_t rows,
@@ -99,6 +101,25 @@ bool nl_row_prepare(const nl_attention *a, const nl_kernels *kernels, size_t que
     return true;
 }
 
+/* r /= C, also where 1 / C is beyond the range of float. */
+static nl_status divide_raw(const nl_attention *a, const nl_kernels *kernels, size_t query,
+                            float *r, double c, nl_error *error)
+{
+    double largest = 0;
+    for (size_t j = 0; j < a->m; j++)
+        largest = fmax(largest, fabs((double)r[j]));
+    if (largest / c > (double)FLT_MAX)
+        return nl_fail(error, NL_INVALID,
+                       "the similarities of query %zu add up to %.6g, so near 0 that the weights "
+                       "over it overflow; normalise by the count",
+                       query + 1, c);
+    if (c > 1e-30 && c < 1e30)
+        kernels->scale(r, a->m, (float)(1 / c));
+    for (size_t j = 0; j < a->m && !(c > 1e-30 && c < 1e30); j++)
+        r[j] = (float)((double)r[j] / c);
+    return NL_OK;
+}
+
 /* dot and concat: r / C. */
 static nl_status normalize_raw(const nl_attention *a, const nl_kernels *kernels, size_t query,
                                const struct nl_row_rule *rule, float *r, double *normalizer,
@@ -118,8 +139,7 @@ static nl_status normalize_raw(const nl_attention *a, const nl_kernels *kernels,
                        "the similarities of query %zu add up to %.6g: weights over a sum need a "
                        "positive one; normalise by the count",
                        query + 1, sum);
-    kernels->scale(r, a->m, (float)(1 / *normalizer));
-    return NL_OK;
+    return divide_raw(a, kernels, query, r, *normalizer, error);
 }
 
 /* Exponentials over the count: nothing is taken off, so they can overflow. */
@@ -364,6 +384,8 @@ nl_status nl_attention_apply(const nl_attention *attention, const nl_matrix *val
     if (values->rows != attention->m || y->rows != attention->n || y->cols != values->cols)
         return nl_fail(error, NL_INVALID, "values of %zu × %zu do not give an answer of %zu × %zu",
                        values->rows, values->cols, y->rows, y->cols);
+    if (nl_fused_applies(attention))
+        return nl_fused_apply(attention, values, exec, y, error);
     return run_rows(&loop, exec, error);
 }
 

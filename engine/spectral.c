@@ -23,12 +23,30 @@ static double apply(const nl_matrix *m, bool transposed, const double *v, double
     return norm;
 }
 
+static size_t longest_row(const nl_matrix *m)
+{
+    size_t longest = 0;
+    double most = 0;
+    for (size_t i = 0; i < m->rows; i++) {
+        double squares = 0;
+        for (size_t k = 0; k < m->cols; k++)
+            squares += (double)nl_row(m, i)[k] * (double)nl_row(m, i)[k];
+        longest = squares > most ? i : longest;
+        most = fmax(most, squares);
+    }
+    return longest;
+}
+
 double nl_spectral_norm(const nl_matrix *m, double *estimates)
 {
     double sigma = 0;
     double *u = nl_alloc(m->rows, sizeof *u), *v = nl_alloc(m->cols, sizeof *v);
     for (size_t i = 0; u && v && i < m->rows; i++)
         u[i] = 1 / sqrt((double)m->rows);
+    if (u && v && apply(m, true, u, v) == 0) { /* every column adds up to 0: start from a row */
+        for (size_t i = 0; i < m->rows; i++)
+            u[i] = i == longest_row(m);
+    }
     for (int i = 0; i < NL_POWER_ITERATIONS; i++) {
         if (u && v) {
             apply(m, true, u, v);

@@ -70,6 +70,8 @@ static bool start_video(struct context *context, const struct context_params *pa
     if (params->offscreen) {
         SDL_SetHintWithPriority(SDL_HINT_VIDEODRIVER, "offscreen", SDL_HINT_OVERRIDE);
     }
+    /* SDL would turn Ctrl C in the terminal into an event that waits for the next one. */
+    SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     /* SDL is made for games and would switch desktop effects off. */
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
     const char *wish = SDL_GetHint(SDL_HINT_VIDEODRIVER);

@@ -69,11 +69,11 @@ static nl_status get_weights(const struct args *args, const nl_matrix *x, struct
 {
     const struct doc *doc = &args->doc;
     const nl_system_id system = (nl_system_id)param_choice(doc, PARAM_SYSTEM);
-    const bool concat = param_choice(doc, PARAM_SIMILARITY) == NL_CONCAT;
+    const nl_similarity_id similarity = (nl_similarity_id)param_choice(doc, PARAM_SIMILARITY);
     if (system == NL_SYSTEM_NLM)
         return NL_OK;
     if (doc->weights[0])
-        return stage_weights_load(doc->weights, system, x->cols, concat, &work->weights, error);
+        return stage_weights_load(doc->weights, system, x->cols, similarity, &work->weights, error);
     const nl_embedding_params params = {
         .kind = (nl_embedding_id)param_choice(doc, PARAM_EMBED),
         .dim = (size_t)param_number(doc, PARAM_DIM),

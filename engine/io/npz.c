@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <string.h>
 
+#define ZLIB_CONST /* next_in points to const */
 #include <zlib.h>
 
 #include "alloc.h"
@@ -252,8 +253,9 @@ static nl_status open_member(const struct zip *zip, size_t end, const struct ent
         return fail_damaged(error, name);
     member->packed = local + LOCAL_SIZE + name_length + extra;
     member->packed_length = (size_t)entry->packed;
-    if (entry->method == STORED ? entry->size != entry->packed
-                                : entry->size / DEFLATE_RATIO > entry->packed)
+    if (entry->size >= PTRDIFF_MAX ||
+        (entry->method == STORED ? entry->size != entry->packed
+                                 : entry->size / DEFLATE_RATIO > entry->packed))
         return fail_damaged(error, name);
     member->length = (size_t)entry->size;
     return NL_OK;

@@ -48,15 +48,15 @@ nl_status nl_tensor_list_add(struct nl_tensor_list *list, const char *name, size
                              nl_tensor **tensor, nl_error *error)
 {
     nl_tensors *tensors = &list->tensors;
+    if (length >= NL_TENSOR_MAX_NAME)
+        return nl_fail(error, NL_LIMIT,
+                       "the name of tensor %zu of the file is longer than %d bytes",
+                       tensors->count + 1, NL_TENSOR_MAX_NAME - 1);
     if (!is_plain_name(name, length))
         return nl_fail(error, NL_FORMAT,
                        "the name of tensor %zu of the file has control characters or is no UTF-8; "
                        "the file is damaged",
                        tensors->count + 1);
-    if (length >= NL_TENSOR_MAX_NAME)
-        return nl_fail(error, NL_LIMIT,
-                       "the name of tensor %zu of the file is longer than %d bytes",
-                       tensors->count + 1, NL_TENSOR_MAX_NAME - 1);
     if (tensors->count == NL_TENSORS_MAX)
         return nl_fail(error, NL_LIMIT,
                        "the file holds more than %d tensors; save those of one block",

@@ -11,6 +11,7 @@
 #define NL_KERNELS_H
 
 #include "nlm.h"
+#include "attend.h"
 #include "nonlocal/exec.h"
 
 enum {
@@ -54,6 +55,8 @@ struct nl_moments {
     X(struct nl_moments, moments, (const float *x, size_t m, float beta, float top))                   \
     /* x[j] *= factor */                                                                               \
     X(void, scale, (float *x, size_t m, float factor))                                                 \
+    /* fused attention of a block of queries: see attend.h */                                      \
+    X(void, attend, (const struct nl_attend_block *block))                                         \
     /* y[i][c] = Σ_j a[i][j] · v[j][c]; a is n × m, v is m × dv, y is n × dv */                   \
     X(void, mix,                                                                                       \
       (const float *a, size_t a_stride, size_t n, size_t m, const float *v, size_t v_stride,           \

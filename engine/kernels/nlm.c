@@ -137,10 +137,11 @@ NL_INLINE void weigh_row(const struct nl_nlm_block *b, size_t i, size_t patch, s
     const bool at_p = i >= b->p_begin && i < b->p_end, at_q = i >= b->q_begin && i < b->q_end;
     const float *sums = b->scratch + i * b->scratch_stride, *taps = b->taps;
     const float *p = b->p + i * b->stride, *q = p + b->to_q;
-    float *totals = b->totals + i * b->totals_stride;
+    const ptrdiff_t totals_i = b->totals_at + (ptrdiff_t)(i * b->totals_stride);
+    float *totals_p = at_p ? b->totals + totals_i : NULL;
+    float *totals_q = at_q ? b->totals + totals_i + b->totals_to_q : NULL;
     const size_t columns = b->columns, skip = b->skip, plane = b->plane;
     const size_t totals_plane = b->totals_plane;
-    const ptrdiff_t totals_to_q = b->totals_to_q;
     const vec scale = vec_set1(-b->scale), noise = vec_set1(b->noise);
     for (size_t x = 0; x < columns; x += VEC_LANES) {
         vec t = vec_fma(row_sum(sums + x, patch, taps), scale, noise);
@@ -148,11 +149,10 @@ NL_INLINE void weigh_row(const struct nl_nlm_block *b, size_t i, size_t patch, s
         vec weight = exp2_weight(t);
         if (x < skip || columns - x < VEC_LANES)
             weight = vec_mul(weight, counting_lanes(x, skip, columns));
-        if (at_p)
-            add_weighted(totals + x, totals_plane, weight, q + x, plane, channels, largest);
-        if (at_q)
-            add_weighted(totals + totals_to_q + x, totals_plane, weight, p + x, plane, channels,
-                         largest);
+        if (totals_p)
+            add_weighted(totals_p + x, totals_plane, weight, q + x, plane, channels, largest);
+        if (totals_q)
+            add_weighted(totals_q + x, totals_plane, weight, p + x, plane, channels, largest);
     }
 }
 

@@ -36,7 +36,8 @@ struct nl_nlm_block {
     float scale, noise; /* weight = 2^min(noise − scale · distance, 0) */
 
     /* Planes of sums: the weights, the values of each channel, then the largest weight. */
-    float *totals; /* those of the first pixel p */
+    float *totals;
+    ptrdiff_t totals_at; /* where those of the block's first pixel p are, or would be */
     ptrdiff_t totals_to_q;
     size_t totals_stride, totals_plane;
     bool largest; /* the last plane exists */

@@ -113,20 +113,22 @@ static double tap(const struct nl_nlm_block *b, size_t k)
     return b->taps ? (double)b->taps[k] : 1;
 }
 
-/* Squared differences of the pixel at p and its candidate, over the channels. */
+/* The squared difference of the pixel at p and its candidate, summed over the channels. */
 static double squared_difference(const struct nl_nlm_block *b, const float *p)
 {
     double sum = 0;
     for (size_t c = 0; c < b->channels; c++) {
-        double difference = (double)p[c * b->plane] - (double)p[c * b->plane + (size_t)b->to_q];
+        const float *p_c = p + c * b->plane;
+        double difference = (double)p_c[0] - (double)p_c[b->to_q];
         sum += difference * difference;
     }
     return sum;
 }
 
-static void add_weighted(const struct nl_nlm_block *b, float *totals, float weight,
+static void add_weighted(const struct nl_nlm_block *b, ptrdiff_t at, float weight,
                          const float *value)
 {
+    float *totals = b->totals + at;
     totals[0] += weight;
     for (size_t c = 0; c < b->channels; c++)
         totals[(c + 1) * b->totals_plane] += weight * value[c * b->plane];
@@ -137,27 +139,25 @@ static void add_weighted(const struct nl_nlm_block *b, float *totals, float weig
 
 static void nlm_block(const struct nl_nlm_block *b)
 {
-    const size_t half = b->patch / 2;
     for (size_t i = 0; i < b->rows; i++) {
-        const float *p = b->p + i * b->stride;
-        float *totals = b->totals + i * b->totals_stride;
+        const float *p = b->p + i * b->stride, *corner = p - b->patch / 2 * (b->stride + 1);
+        const ptrdiff_t totals_i = b->totals_at + (ptrdiff_t)(i * b->totals_stride);
         for (size_t x = b->skip; x < b->columns + b->patch - 1; x++) {
             double sum = 0;
             for (size_t k = 0; k < b->patch; k++)
-                sum += tap(b, k) * squared_difference(b, p + x - half + k * b->stride -
-                                                             half * b->stride);
+                sum += tap(b, k) * squared_difference(b, corner + x + k * b->stride);
             b->scratch[x] = (float)sum;
         }
         for (size_t x = b->skip; x < b->columns; x++) {
             double distance = 0;
             for (size_t k = 0; k < b->patch; k++)
                 distance += tap(b, k) * (double)b->scratch[x + k];
-            float exponent = (float)((double)b->noise - (double)b->scale * distance);
-            float weight = exp2f(fmaxf(fminf(exponent, 0), -126));
+            double exponent = (double)b->noise - (double)b->scale * distance;
+            float weight = (float)exp2(fmax(fmin(exponent, 0), -126));
             if (i >= b->p_begin && i < b->p_end)
-                add_weighted(b, totals + x, weight, p + x + b->to_q);
+                add_weighted(b, totals_i + (ptrdiff_t)x, weight, p + x + b->to_q);
             if (i >= b->q_begin && i < b->q_end)
-                add_weighted(b, totals + x + b->totals_to_q, weight, p + x);
+                add_weighted(b, totals_i + (ptrdiff_t)x + b->totals_to_q, weight, p + x);
         }
     }
 }
@@ -178,6 +178,49 @@ static void nlm_distances(const float *p, const float *q, size_t stride, size_t 
             }
         }
         out[j] = (float)sum;
+    }
+}
+
+/* Exponent of query i and key j, in base 2. */
+static double exponent(const struct nl_attend_block *b, size_t i, size_t j)
+{
+    const float *q_i = b->q + i * b->q_stride;
+    double sum = 0;
+    for (size_t k = 0; k < b->d; k++) {
+        double q = (double)q_i[k], key = (double)key_at(b->keys, b->d, j, k);
+        if (b->distance)
+            sum -= (double)b->omega[k] * (q - key) * (q - key);
+        else
+            sum += (double)b->scale * q * key;
+    }
+    return b->shift ? sum - (double)b->shift[j] : sum;
+}
+
+static void attend(const struct nl_attend_block *b)
+{
+    double *p = (double *)(void *)b->scratch; /* of NL_ATTEND_KEYS keys at a time */
+    for (size_t i = 0; i < b->n; i++) {
+        double top = -INFINITY, total = 0;
+        for (size_t j = 0; j < b->m; j++)
+            top = fmax(top, exponent(b, i, j));
+        for (size_t c = 0; c < b->dv; c++)
+            b->y[i * b->y_stride + c] = 0;
+        for (size_t j0 = 0; j0 < b->m; j0 += NL_ATTEND_KEYS) {
+            const size_t keys = b->m - j0 < NL_ATTEND_KEYS ? b->m - j0 : NL_ATTEND_KEYS;
+            for (size_t j = 0; j < keys; j++) {
+                p[j] = exp2(exponent(b, i, j0 + j) - top);
+                total += p[j];
+            }
+            for (size_t c = 0; c < b->dv; c++) {
+                const float *v = b->values + c / NL_LANES * NL_LANES * b->m + c % NL_LANES;
+                double sum = 0;
+                for (size_t j = 0; j < keys; j++)
+                    sum += p[j] * (double)v[(j0 + j) * NL_LANES];
+                b->y[i * b->y_stride + c] += (float)sum;
+            }
+        }
+        for (size_t c = 0; c < b->dv; c++)
+            b->y[i * b->y_stride + c] = (float)((double)b->y[i * b->y_stride + c] / total);
     }
 }
 

@@ -65,4 +65,31 @@ static inline vec vec_exp(vec x)
     return vec_where_ge(vec_scale2(e, n), x, lowest);
 }
 
+/*
+ * 2^x for x <= 0, relative error below 2.1e-7; 0 below -126. 2^x = 2^n · 2^r with n = round(x),
+ * |r| <= 1/2, and the polynomial of degree 5 whose largest relative error is smallest (7.5e-8
+ * before rounding).
+ */
+static inline vec vec_exp2(vec x)
+{
+    const vec lowest = vec_set1(-126.0f);
+    vec y = vec_max(x, lowest);
+    vec n = vec_round(y);
+    vec r = vec_sub(y, n);
+    vec e = vec_set1(0.00132764725f);
+    e = vec_fma(e, r, vec_set1(0.00967554189f));
+    e = vec_fma(e, r, vec_set1(0.0555071309f));
+    e = vec_fma(e, r, vec_set1(0.240221202f));
+    e = vec_fma(e, r, vec_set1(0.693146944f));
+    e = vec_fma(e, r, vec_set1(1.00000012f));
+    return vec_where_ge(vec_scale2(e, n), x, lowest);
+}
+
+/* 2^n for whole n <= 0, exactly; 0 below -126. */
+static inline vec vec_exp2_whole(vec n)
+{
+    const vec lowest = vec_set1(-126.0f);
+    return vec_where_ge(vec_scale2(vec_set1(1.0f), vec_max(n, lowest)), n, lowest);
+}
+
 #endif

@@ -8,6 +8,8 @@
 #define NL_TIER(name) name##_avx2
 #define NL_TIER_CPU NL_CPU_AVX2
 enum { VEC_LANES = 8 };
+/* Rows of a register tile of three vectors a row that the sixteen registers hold. */
+#define NL_TILE_ROWS 4
 
 typedef __m256 vec;
 
@@ -65,6 +67,16 @@ static inline vec vec_sqrt(vec x)
 static inline vec vec_round(vec x)
 {
     return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+static inline vec vec_ceil(vec x)
+{
+    return _mm256_ceil_ps(x);
+}
+
+static inline bool vec_any_greater(vec a, vec b)
+{
+    return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)) != 0;
 }
 
 /* x·2^n for whole n with a normal result */

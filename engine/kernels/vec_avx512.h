@@ -8,6 +8,8 @@
 #define NL_TIER(name) name##_avx512
 #define NL_TIER_CPU NL_CPU_AVX512
 enum { VEC_LANES = 16 };
+/* Rows of a register tile of three vectors a row that the thirty-two registers hold. */
+#define NL_TILE_ROWS 8
 
 typedef __m512 vec;
 
@@ -65,6 +67,16 @@ static inline vec vec_sqrt(vec x)
 static inline vec vec_round(vec x)
 {
     return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+static inline vec vec_ceil(vec x)
+{
+    return _mm512_roundscale_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+}
+
+static inline bool vec_any_greater(vec a, vec b)
+{
+    return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ) != 0;
 }
 
 /* x·2^n for whole n with a normal result */
