@@ -109,7 +109,7 @@ enum {
     ATTENTION = PICTURES | VERB_BLOCK,
     FEATURES = PICTURES | VERB_DISSIM,
     VIEW = VERB_ATTEND | VERB_WINDOW | VERB_RENDER,
-    EVERY = FEATURES | VERB_INFO | VERB_BLOCK,
+    EVERY = FEATURES | VERB_INFO | VERB_BLOCK | VERB_BENCH,
 };
 
 #define CHOOSE(prefix)                                                                             \

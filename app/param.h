@@ -60,6 +60,7 @@ enum param_verbs {
     VERB_WINDOW = 16,
     VERB_RENDER = 32,
     VERB_BLOCK = 128,
+    VERB_BENCH = 256,
 };
 
 struct param_value {

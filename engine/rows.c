@@ -389,6 +389,17 @@ nl_status nl_attention_apply(const nl_attention *attention, const nl_matrix *val
     return run_rows(&loop, exec, error);
 }
 
+nl_status nl_attention_answer(const float *weights, const nl_matrix *values, const nl_exec *exec,
+                              float *y, nl_error *error)
+{
+    const nl_kernels *kernels = nl_exec_kernels(exec, error);
+    if (!kernels)
+        return NL_UNSUPPORTED;
+    kernels->mix(weights, values->rows, 1, values->rows, values->data, values->stride, values->cols,
+                 y, values->cols);
+    return NL_OK;
+}
+
 size_t nl_top(const float *weights, size_t m, size_t count, size_t *index)
 {
     size_t held = 0;

@@ -128,6 +128,38 @@ static nl_status read_received(struct args *args, const char *text, nl_error *er
     return NL_OK;
 }
 
+/* A count from 1 on; 0 with an error. */
+static size_t read_count(const char *option, const char *text, nl_error *error)
+{
+    char *end = NULL;
+    unsigned long count = strtoul(text, &end, 10);
+    if (text[0] >= '1' && text[0] <= '9' && !*end && count <= 1 << 20)
+        return count;
+    nl_fail(error, NL_INVALID, "%s: '%.60s' is not a whole number from 1 to %d", option, text,
+            1 << 20);
+    return 0;
+}
+
+static nl_status read_n(struct args *args, const char *text, nl_error *error)
+{
+    args->n = read_count("--n", text, error);
+    return args->n ? NL_OK : NL_INVALID;
+}
+
+static nl_status read_d(struct args *args, const char *text, nl_error *error)
+{
+    args->d = read_count("--d", text, error);
+    return args->d ? NL_OK : NL_INVALID;
+}
+
+static nl_status read_json(struct args *args, const char *text, nl_error *error)
+{
+    (void)text;
+    (void)error;
+    args->json = true;
+    return NL_OK;
+}
+
 /* Index of text among NULL-ended names, or -1 with an error. */
 static int one_of(const char *option, const char *text, const char *const *names, nl_error *error)
 {
@@ -212,6 +244,9 @@ static const struct option options[] = {
      VERB_ATTEND | VERB_APPLY | VERB_BLOCK, read_weights},
     {"--trace", "DIR", "Writes X Q K V S A H Y Z as .npy into this folder.", VERB_BLOCK,
      read_trace},
+    {"--n", "N", "Rows, keys, or pixels a side.", VERB_BENCH, read_n},
+    {"--d", "N", "Features.", VERB_BENCH, read_d},
+    {"--json", NULL, "One line of JSON.", VERB_BENCH, read_json},
     {"--size", "WxH", "Size in pixels; default 1366x768.", SCREEN, read_size},
     {"--view", "window|heatmap|matrix", "What the picture shows.", VERB_RENDER, read_view},
     {"--theme", "dark|light", "Colours of the window.", SCREEN, read_theme},

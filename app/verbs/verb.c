@@ -19,6 +19,8 @@ const struct verb verbs[] = {
     {"block", "X.npy --system NAME [--weights W] -o Z.npy [--trace DIR] [options]",
      "A whole block of a system on a feature map, with every intermediate.", VERB_BLOCK, true,
      false, verb_block},
+    {"bench", "attention|row|pairwise|project [--n N --d N --json] [options]",
+     "Times an operation beside the processor's peak.", VERB_BENCH, true, false, verb_bench},
     {"info", "[options]", "What this program is made of and which instruction sets it can use.",
      VERB_INFO, false, false, verb_info},
     {0},

@@ -25,6 +25,8 @@ struct args {
     const char *trace; /* folder; NULL = none */
     const char *keys;  /* --keys: another file to read from */
     bool received;
+    size_t n, d; /* bench; 0 = the bench's own */
+    bool json;
     int repeat;        /* --repeat; 1 = once */
     nl_csv_params csv; /* --label, --columns, --missing */
     bool csv_given;
@@ -73,5 +75,6 @@ int verb_apply(const struct args *args);
 int verb_dissim(const struct args *args);
 int verb_info(const struct args *args);
 int verb_block(const struct args *args);
+int verb_bench(const struct args *args);
 
 #endif

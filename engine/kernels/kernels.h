@@ -53,6 +53,9 @@ struct nl_moments {
     X(double, exp_sum, (float *x, size_t m, float beta, float top))                                    \
     /* the moments of t[j] = beta · (x[j] − top); x is left alone */                                \
     X(struct nl_moments, moments, (const float *x, size_t m, float beta, float top))                   \
+    /* 2·iterations·width fused multiply-adds from registers: the fastest this tier can go; returns  \
+     * how many floating-point operations that were */                                                 \
+    X(double, peak, (size_t iterations))                                                               \
     /* x[j] *= factor */                                                                               \
     X(void, scale, (float *x, size_t m, float factor))                                                 \
     /* fused attention of a block of queries: see attend.h */                                      \

@@ -93,6 +93,11 @@ const nl_kernels *nl_kernels_get(nl_cpu cpu, nl_error *error)
     return compiled[cpu];
 }
 
+double nl_kernels_peak(const nl_kernels *kernels, size_t iterations)
+{
+    return kernels->peak(iterations);
+}
+
 nl_cpu nl_kernels_cpu(const nl_kernels *kernels)
 {
     return kernels->cpu;

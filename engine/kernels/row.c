@@ -75,6 +75,28 @@ struct nl_moments NL_TIER(nl_moments)(const float *x, size_t m, float beta, floa
     return (struct nl_moments){lanes_sum(total[0]), lanes_sum(total[1]), lanes_sum(total[2])};
 }
 
+double NL_TIER(nl_peak)(size_t iterations)
+{
+    enum { CHAINS = 12 }; /* enough to hide the latency of two units, few enough for registers */
+    vec sum[CHAINS];
+    const vec a = vec_set1(0.999f), b = vec_set1(1e-3f);
+#pragma GCC unroll 12
+    for (int k = 0; k < CHAINS; k++)
+        sum[k] = vec_set1((float)k);
+    for (size_t i = 0; i < iterations; i++)
+#pragma GCC unroll 12
+        for (int k = 0; k < CHAINS; k++)
+            sum[k] = vec_fma(sum[k], a, b);
+    float lanes[VEC_LANES];
+    volatile float sink; /* keeps the work */
+    for (int k = 1; k < CHAINS; k++)
+        sum[0] = vec_add(sum[0], sum[k]);
+    vec_store(lanes, sum[0]);
+    sink = lanes[0];
+    (void)sink;
+    return 2.0 * CHAINS * VEC_LANES * (double)iterations;
+}
+
 void NL_TIER(nl_scale)(float *x, size_t m, float factor)
 {
     size_t j = 0;

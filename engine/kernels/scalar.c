@@ -89,6 +89,18 @@ static struct nl_moments moments(const float *x, size_t m, float beta, float top
     return sum;
 }
 
+static double peak(size_t iterations)
+{
+    float sum[8] = {0};
+    for (size_t i = 0; i < iterations; i++)
+        for (int k = 0; k < 8; k++)
+            sum[k] = sum[k] * 0.999f + 1e-3f;
+    volatile float sink = 0; /* keeps the work */
+    for (int k = 0; k < 8; k++)
+        sink = sink + sum[k];
+    return 16.0 * (double)iterations;
+}
+
 static void scale(float *x, size_t m, float factor)
 {
     for (size_t j = 0; j < m; j++)

@@ -151,6 +151,13 @@ NL_API nl_status nl_attention_apply(const nl_attention *attention, const nl_matr
                                     const nl_exec *exec, nl_matrix *y, nl_error *error);
 
 /*
+ * One answer: y[0..values->cols) = Σ_j weights[j] values_j, for a row of weights that is there
+ * already. On the calling thread alone.
+ */
+NL_API nl_status nl_attention_answer(const float *weights, const nl_matrix *values,
+                                     const nl_exec *exec, float *y, nl_error *error);
+
+/*
  * Column `key` of A into received[n]: how much every query reads from it ("who attends to me").
  * It needs every row's normaliser: O(n m d). Sums over it need not be 1.
  */

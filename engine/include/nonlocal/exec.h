@@ -41,6 +41,12 @@ NL_API const nl_kernels *nl_kernels_get(nl_cpu cpu, nl_error *error);
 /* The tier that a table was made for. */
 NL_API nl_cpu nl_kernels_cpu(const nl_kernels *kernels);
 
+/*
+ * Runs fused multiply-adds from registers on the calling thread and returns how many floating-point
+ * operations that were: the caller times it, to know the peak beside a measurement.
+ */
+NL_API double nl_kernels_peak(const nl_kernels *kernels, size_t iterations);
+
 /* A set of worker threads. One call uses it at a time; a second caller waits for its turn. */
 typedef struct nl_pool nl_pool;
 
