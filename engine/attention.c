@@ -100,15 +100,6 @@ static nl_status check_matrix(const nl_matrix *matrix, const char *what, nl_erro
     return NL_OK;
 }
 
-static double largest_size(const nl_matrix *matrix)
-{
-    double largest = 0;
-    for (size_t i = 0; i < matrix->rows; i++)
-        for (size_t k = 0; k < matrix->cols; k++)
-            largest = fmax(largest, fabs((double)nl_row(matrix, i)[k]));
-    return largest;
-}
-
 /* The sum of `count` weights; −1 with an error when one of them is not usable. */
 static double sum_of_weights(const float *w, size_t count, bool may_be_negative, nl_error *error)
 {
@@ -129,7 +120,8 @@ static nl_status check_range(const nl_attention_params *p, const nl_matrix *quer
                              const nl_matrix *keys, nl_error *error)
 {
     const size_t d = keys->cols;
-    const double q = largest_size(queries), k = largest_size(keys);
+    const double q = (double)nl_matrix_largest(queries);
+    const double k = keys == queries ? q : (double)nl_matrix_largest(keys);
     double weights = 1, score;
     if (p->similarity == NL_EUCLIDEAN && p->omega)
         weights = sum_of_weights(p->omega, d, false, error);

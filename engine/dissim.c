@@ -2,6 +2,7 @@
 #include "nonlocal/dissim.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "alloc.h"
 #include "panels.h"
@@ -40,23 +41,24 @@ static void upper_rows(void *context, size_t worker, size_t begin, size_t end)
 static void mirror_rows(void *context, size_t worker, size_t begin, size_t end)
 {
     const struct dissim_loop *loop = context;
+    float tile[ROWS][ROWS + 1]; /* rows of D lie a power of two apart: they would share cache sets */
     (void)worker;
-    for (size_t j0 = 0; j0 < begin; j0 += ROWS)
-        for (size_t j = j0; j < j0 + ROWS; j++) {
-            const float *column = nl_row(loop->d, j);
-            for (size_t i = begin; i < end; i++)
-                nl_row(loop->d, i)[j] = column[i];
+    for (size_t j0 = 0; j0 < begin; j0 += ROWS) {
+        for (size_t j = 0; j < ROWS; j++)
+            memcpy(tile[j], nl_row(loop->d, j0 + j) + begin, (end - begin) * sizeof(float));
+        for (size_t i = begin; i < end; i++) {
+            float *row = nl_row(loop->d, i) + j0;
+            for (size_t j = 0; j < ROWS; j++)
+                row[j] = tile[j][i - begin];
         }
+    }
 }
 
 /* Power of two that brings the largest magnitude into [0.5, 1); 0 when all is 0 or in range. */
 static int range_exponent(const nl_matrix *x)
 {
-    float largest = 0;
+    const float largest = nl_matrix_largest(x);
     int exponent = 0;
-    for (size_t i = 0; i < x->rows; i++)
-        for (size_t k = 0; k < x->cols; k++)
-            largest = fmaxf(largest, fabsf(nl_row(x, i)[k]));
     if (largest == 0 || (largest > 1e-6f && largest < 1e6f))
         return 0;
     frexpf(largest, &exponent);

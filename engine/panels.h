@@ -9,6 +9,9 @@
 /* Rows of source as keys; the caller frees it with nl_free. NULL when memory is out. */
 float *nl_panels_pack(const nl_matrix *source);
 
+/* The largest magnitude of the matrix in one pass: not finite where one of its numbers is not. */
+float nl_matrix_largest(const nl_matrix *matrix);
+
 /* True when every number of the matrix is finite; otherwise the place of the first that is not. */
 bool nl_matrix_finite(const nl_matrix *matrix, size_t *row, size_t *col);
 

@@ -20,7 +20,7 @@ enum {
     STEPS = NL_ATTEND_BLOCK / STEP, /* query steps that a block may hold */
     /* A score's float sum runs over this many features before it is put aside, so that the
      * rounding error does not grow with d. */
-    SUM = 32,
+    SUM = 64,
 };
 
 struct tile {
@@ -48,6 +48,7 @@ NL_INLINE void tile_store(const struct tile *tile, float *c)
 /* sum[r] += Σ_k a[k][r] · b[k]; rows of a are NL_LANES apart, rows of b STEP. */
 NL_INLINE void tile_multiply(struct tile *tile, const float *a, const float *b, size_t count)
 {
+#pragma GCC unroll 2
     for (size_t k = 0; k < count; k++, a += NL_LANES, b += STEP) {
         vec b_k[VECS];
 #pragma GCC unroll 3
@@ -177,15 +178,18 @@ NL_INLINE void raise_top(const struct step *step, const vec *tops, size_t channe
 /* p = 2^(s − top) in place, summed. */
 NL_INLINE void exponentials(const struct step *step, const vec *tops, float *s, size_t keys)
 {
-    vec sum[VECS];
+    vec sum[VECS], magic[VECS], lowest[VECS];
 #pragma GCC unroll 3
-    for (int v = 0; v < VECS; v++)
+    for (int v = 0; v < VECS; v++) {
         sum[v] = vec_load(step->sum + v * VEC_LANES);
+        magic[v] = vec_sub(vec_set1(12582912.0f), tops[v]);
+        lowest[v] = vec_sub(tops[v], vec_set1(126.0f));
+    }
     for (size_t j = 0; j < keys; j++)
 #pragma GCC unroll 3
         for (int v = 0; v < VECS; v++) {
             float *s_j = s + j * STEP + (size_t)v * VEC_LANES;
-            vec p = vec_exp2(vec_sub(vec_load(s_j), tops[v]));
+            vec p = vec_exp2_below(vec_load(s_j), magic[v], lowest[v]);
             sum[v] = vec_add(sum[v], p);
             vec_store(s_j, p);
         }

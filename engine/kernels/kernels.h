@@ -47,6 +47,25 @@ struct nl_moments {
     X(void, euclidean,                                                                                 \
       (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,             \
        float *out, size_t out_stride))                                                                 \
+    /* the same without the root; sums and maxima of |difference|: one chain each, k ascending */       \
+    X(void, squares,                                                                                   \
+      (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,             \
+       float *out, size_t out_stride))                                                                 \
+    X(void, manhattan,                                                                                 \
+      (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,             \
+       float *out, size_t out_stride))                                                                 \
+    X(void, chebyshev,                                                                                 \
+      (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,             \
+       float *out, size_t out_stride))                                                                 \
+    /* out[i][j] = ½ Σ_k (q[i][k] − key[j][k])², each number in two floats, high and low half, at    \
+     * 2k and 2k + 1 of rows of 2d: the cosine dissimilarity of unit rows, without cancellation */     \
+    X(void, chord,                                                                                     \
+      (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,             \
+       float *out, size_t out_stride))                                                                 \
+    /* out[i][j] = min_k a[i][k] + b[k][j]; a is n × depth, b depth × m; +∞ without depth */        \
+    X(void, min_plus,                                                                                  \
+      (const double *a, size_t a_stride, size_t n, size_t depth, const double *b, size_t b_stride,     \
+       size_t m, double *out, size_t out_stride))                                                      \
     /* the largest of x[0..m), m >= 1, no NaN */                                                       \
     X(float, max, (const float *x, size_t m))                                                          \
     /* x[j] = exp(beta · (x[j] − top)); returns the sum. top >= every x[j]; −∞ becomes 0 */     \

@@ -7,8 +7,8 @@
  */
 #include "tier.h"
 
-/* The patch side that has code of its own, and the height of its full blocks. */
-enum { USUAL_PATCH = 7, USUAL_ROWS = 2 * USUAL_PATCH };
+/* The patch side that has code of its own. */
+enum { USUAL_PATCH = 7 };
 
 /*
  * 2^t for t <= 0, at least 2^−126. t is split into a whole part and |r| <= 1/2; the polynomial is
@@ -39,30 +39,59 @@ NL_INLINE vec squared_difference(const float *p, const float *q, size_t plane, s
     return sum;
 }
 
-/*
- * Sums over every `patch` neighbours of d[0..rows + patch − 1), into `rows` numbers `stride` apart.
- * d is cut into pieces of `patch`: a window is the tail of one piece and the head of the next, so
- * that three additions a window are enough. d is used up.
- */
-NL_INLINE void window_sums(vec *d, size_t rows, size_t patch, float *out, size_t stride)
+/* The place of a column in a block: squared differences of its pixels are taken as they come. */
+struct column {
+    const float *p, *q;
+    size_t stride, plane, channels;
+};
+
+NL_INLINE vec difference_at(const struct column *column, size_t row)
 {
-    for (size_t start = 0; start < rows; start += patch) {
-        const size_t count = rows - start < patch ? rows - start : patch;
-        vec *tail = d + start, head = vec_zero();
+    const size_t at = row * column->stride;
+    return squared_difference(column->p + at, column->q + at, column->plane, column->channels);
+}
+
+/*
+ * out[i] = sum of the differences in rows i..i + patch − 1, for `rows` rows. Rows are cut into
+ * pieces of `patch`: a window is the tail of one piece and the head of the next, so that three
+ * additions a window are enough.
+ */
+NL_INLINE void window_sums(const struct column *column, size_t rows, size_t patch, float *out,
+                           size_t stride)
+{
+    vec tail[NL_NLM_MAX_PATCH];
+    for (size_t k = 0; k < patch; k++)
+        tail[k] = difference_at(column, k);
+    for (size_t i = 0; i < rows; i += patch) {
+        const size_t count = rows - i < patch ? rows - i : patch;
         for (size_t k = patch - 1; k > 0; k--)
             tail[k - 1] = vec_add(tail[k - 1], tail[k]);
-        vec_store(out + start * stride, tail[0]);
-        for (size_t k = 1; k < count; k++) {
-            head = vec_add(head, tail[patch + k - 1]);
-            vec_store(out + (start + k) * stride, vec_add(tail[k], head));
+        vec_store(out + i * stride, tail[0]);
+        vec head = vec_zero();
+        if (count < patch) {
+            for (size_t k = 1; k < count; k++) {
+                head = vec_add(head, difference_at(column, i + patch + k - 1));
+                vec_store(out + (i + k) * stride, vec_add(tail[k], head));
+            }
+            return;
         }
+        for (size_t k = 1; k < patch; k++) {
+            tail[k - 1] = difference_at(column, i + patch + k - 1);
+            head = vec_add(head, tail[k - 1]);
+            vec_store(out + (i + k) * stride, vec_add(tail[k], head));
+        }
+        if (i + patch < rows)
+            tail[patch - 1] = difference_at(column, i + 2 * patch - 1);
     }
 }
 
 /* The same with weights. */
-static void weighted_sums(const vec *d, size_t rows, size_t patch, const float *taps, float *out,
-                          size_t stride)
+NL_INLINE void weighted_sums(const struct column *column, size_t rows, size_t patch,
+                             const float *taps, float *out, size_t stride)
 {
+    vec d[NL_NLM_MAX_ROWS + NL_NLM_MAX_PATCH];
+    for (size_t k = 0; k < rows + patch - 1; k++)
+        d[k] = difference_at(column, k);
     for (size_t i = 0; i < rows; i++) {
         vec sum = vec_zero();
         for (size_t k = 0; k < patch; k++)
@@ -71,23 +100,36 @@ static void weighted_sums(const vec *d, size_t rows, size_t patch, const float *
     }
 }
 
-/* Squared differences summed over the patch's height: scratch[i][x] belongs to the columns
- * x − patch/2 of row i. */
-NL_INLINE void column_sums(const struct nl_nlm_block *b, size_t rows, size_t patch, size_t channels)
+/* Squared differences summed over the patch's height; scratch[i][x] is that of the column half a
+ * patch to the left of x. */
+NL_INLINE void column_sums(const struct nl_nlm_block *b, size_t patch, size_t channels)
 {
     const size_t width = (b->columns + VEC_LANES - 1) / VEC_LANES * VEC_LANES + patch - 1;
     const float *p = b->p - (patch / 2) * (b->stride + 1);
     for (size_t x = 0; x < width; x += VEC_LANES) {
-        vec d[NL_NLM_MAX_ROWS + NL_NLM_MAX_PATCH];
-        for (size_t k = 0; k < rows + patch - 1; k++) {
-            const float *p_k = p + x + k * b->stride;
-            d[k] = squared_difference(p_k, p_k + b->to_q, b->plane, channels);
-        }
+        const struct column column = {p + x, p + x + b->to_q, b->stride, b->plane, channels};
         if (b->taps)
-            weighted_sums(d, rows, patch, b->taps, b->scratch + x, b->scratch_stride);
+            weighted_sums(&column, b->rows, patch, b->taps, b->scratch + x, b->scratch_stride);
         else
-            window_sums(d, rows, patch, b->scratch + x, b->scratch_stride);
+            window_sums(&column, b->rows, patch, b->scratch + x, b->scratch_stride);
     }
+}
+
+/* The sum of seven neighbours for each of VEC_LANES places. */
+static inline vec usual_row_sum(const float *sums)
+{
+#if defined(vec_slide)
+    /* A load across two cache lines costs twice: shift in registers. */
+    vec a = vec_load(sums), b = vec_load(sums + VEC_LANES);
+    vec two = vec_add(a, vec_slide(a, b, 1)), two_b = vec_add(b, vec_slide(b, b, 1));
+    vec four = vec_add(two, vec_slide(two, two_b, 2));
+    return vec_add(four, vec_add(vec_slide(two, two_b, 4), vec_slide(a, b, 6)));
+#else
+    vec s01 = vec_add(vec_load(sums), vec_load(sums + 1));
+    vec s23 = vec_add(vec_load(sums + 2), vec_load(sums + 3));
+    vec s45 = vec_add(vec_load(sums + 4), vec_load(sums + 5));
+    return vec_add(vec_add(s01, s23), vec_add(s45, vec_load(sums + 6)));
+#endif
 }
 
 /* The distances of VEC_LANES pairs from their column sums. */
@@ -99,6 +141,8 @@ NL_INLINE vec row_sum(const float *sums, size_t patch, const float *taps)
             sum = vec_fma(vec_set1(taps[k]), vec_load(sums + k), sum);
         return sum;
     }
+    if (patch == USUAL_PATCH)
+        return usual_row_sum(sums);
     vec even = vec_load(sums), odd = vec_zero();
     for (size_t k = 1; k < patch; k += 2) {
         odd = vec_add(odd, vec_load(sums + k));
@@ -158,10 +202,7 @@ NL_INLINE void weigh_row(const struct nl_nlm_block *b, size_t i, size_t patch, s
 
 NL_INLINE void block(const struct nl_nlm_block *b, size_t patch, size_t channels)
 {
-    if (patch == USUAL_PATCH && b->rows == USUAL_ROWS && !b->taps)
-        column_sums(b, USUAL_ROWS, USUAL_PATCH, channels);
-    else
-        column_sums(b, b->rows, patch, channels);
+    column_sums(b, patch, channels);
     for (size_t i = 0; i < b->rows; i++) {
         if (b->largest)
             weigh_row(b, i, patch, channels, true);

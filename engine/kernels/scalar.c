@@ -56,6 +56,83 @@ static void euclidean(const float *q, size_t q_stride, size_t n, const float *pa
     }
 }
 
+static void squares(const float *q, size_t q_stride, size_t n, const float *panels, size_t m,
+                    size_t d, float *out, size_t out_stride)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float *q_i = q + i * q_stride;
+        for (size_t j = 0; j < m; j++) {
+            float sum = 0;
+            for (size_t k = 0; k < d; k++) {
+                float difference = q_i[k] - key_at(panels, d, j, k);
+                sum = fmaf(difference, difference, sum);
+            }
+            out[i * out_stride + j] = sum;
+        }
+    }
+}
+
+static void manhattan(const float *q, size_t q_stride, size_t n, const float *panels, size_t m,
+                      size_t d, float *out, size_t out_stride)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float *q_i = q + i * q_stride;
+        for (size_t j = 0; j < m; j++) {
+            float sum = 0;
+            for (size_t k = 0; k < d; k++)
+                sum += fabsf(q_i[k] - key_at(panels, d, j, k));
+            out[i * out_stride + j] = sum;
+        }
+    }
+}
+
+static void chebyshev(const float *q, size_t q_stride, size_t n, const float *panels, size_t m,
+                      size_t d, float *out, size_t out_stride)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float *q_i = q + i * q_stride;
+        for (size_t j = 0; j < m; j++) {
+            float largest = 0;
+            for (size_t k = 0; k < d; k++)
+                largest = fmaxf(largest, fabsf(q_i[k] - key_at(panels, d, j, k)));
+            out[i * out_stride + j] = largest;
+        }
+    }
+}
+
+static void chord(const float *q, size_t q_stride, size_t n, const float *panels, size_t m,
+                  size_t d, float *out, size_t out_stride)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float *q_i = q + i * q_stride;
+        for (size_t j = 0; j < m; j++) {
+            float sum = 0;
+            for (size_t k = 0; k < d; k++) {
+                float high = q_i[2 * k] - key_at(panels, 2 * d, j, 2 * k);
+                float low = q_i[2 * k + 1] - key_at(panels, 2 * d, j, 2 * k + 1);
+                sum = fmaf(high + low, high + low, sum);
+            }
+            out[i * out_stride + j] = 0.5f * sum;
+        }
+    }
+}
+
+static void min_plus(const double *a, size_t a_stride, size_t n, size_t depth, const double *b,
+                     size_t b_stride, size_t m, double *out, size_t out_stride)
+{
+    for (size_t i = 0; i < n; i++) {
+        double *out_i = out + i * out_stride;
+        for (size_t j = 0; j < m; j++)
+            out_i[j] = INFINITY;
+        for (size_t k = 0; k < depth; k++) {
+            for (size_t j = 0; j < m; j++) {
+                double sum = a[i * a_stride + k] + b[k * b_stride + j];
+                out_i[j] = sum < out_i[j] ? sum : out_i[j];
+            }
+        }
+    }
+}
+
 static float max(const float *x, size_t m)
 {
     float largest = x[0];

@@ -66,23 +66,23 @@ static inline vec vec_exp(vec x)
 }
 
 /*
- * 2^x for x <= 0, relative error below 2.1e-7; 0 below -126. 2^x = 2^n · 2^r with n = round(x),
- * |r| <= 1/2, and the polynomial of degree 5 whose largest relative error is smallest (7.5e-8
- * before rounding).
+ * 2^(x − top) for x <= top and whole top, relative error below 2.1e-7; at least 2^−126, which is
+ * nothing beside the largest. Adding 1.5·2²³ rounds to a whole number n and leaves it in the lowest
+ * bits, from where a shift puts it into the exponent of 2^r, |r| <= 1/2. The polynomial of degree 5
+ * is the one whose largest relative error is smallest (7.5e-8 before rounding).
  */
-static inline vec vec_exp2(vec x)
+static inline vec vec_exp2_below(vec x, vec magic_minus_top, vec lowest)
 {
-    const vec lowest = vec_set1(-126.0f);
     vec y = vec_max(x, lowest);
-    vec n = vec_round(y);
-    vec r = vec_sub(y, n);
+    vec t = vec_add(y, magic_minus_top);
+    vec r = vec_sub(y, vec_sub(t, magic_minus_top));
     vec e = vec_set1(0.00132764725f);
     e = vec_fma(e, r, vec_set1(0.00967554189f));
     e = vec_fma(e, r, vec_set1(0.0555071309f));
     e = vec_fma(e, r, vec_set1(0.240221202f));
     e = vec_fma(e, r, vec_set1(0.693146944f));
     e = vec_fma(e, r, vec_set1(1.00000012f));
-    return vec_where_ge(vec_scale2(e, n), x, lowest);
+    return vec_add_exponent(e, t);
 }
 
 /* 2^n for whole n <= 0, exactly; 0 below -126. */

@@ -86,6 +86,13 @@ static inline vec vec_scale2(vec x, vec n)
     return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(x), bits));
 }
 
+/* x with the whole number in the lowest bits of t added to its exponent */
+static inline vec vec_add_exponent(vec x, vec t)
+{
+    __m256i bits = _mm256_slli_epi32(_mm256_castps_si256(t), 23);
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(x), bits));
+}
+
 /* x where a >= b, otherwise 0 */
 static inline vec vec_where_ge(vec x, vec a, vec b)
 {
@@ -106,6 +113,36 @@ static inline vec vec_from_double(const double *p)
 {
     return _mm256_set_m128(_mm256_cvtpd_ps(_mm256_loadu_pd(p + 4)),
                            _mm256_cvtpd_ps(_mm256_loadu_pd(p)));
+}
+
+/* The same for double: four of them. */
+enum { VECD_LANES = 4 };
+
+typedef __m256d vecd;
+
+static inline vecd vecd_set1(double x)
+{
+    return _mm256_set1_pd(x);
+}
+
+static inline vecd vecd_load(const double *p)
+{
+    return _mm256_loadu_pd(p);
+}
+
+static inline void vecd_store(double *p, vecd x)
+{
+    _mm256_storeu_pd(p, x);
+}
+
+static inline vecd vecd_add(vecd a, vecd b)
+{
+    return _mm256_add_pd(a, b);
+}
+
+static inline vecd vecd_min(vecd a, vecd b)
+{
+    return _mm256_min_pd(a, b);
 }
 
 #endif

@@ -85,11 +85,22 @@ static inline vec vec_scale2(vec x, vec n)
     return _mm512_scalef_ps(x, n);
 }
 
+/* x with the whole number in the lowest bits of t added to its exponent */
+static inline vec vec_add_exponent(vec x, vec t)
+{
+    __m512i bits = _mm512_slli_epi32(_mm512_castps_si512(t), 23);
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(x), bits));
+}
+
 /* x where a >= b, otherwise 0 */
 static inline vec vec_where_ge(vec x, vec a, vec b)
 {
     return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(a, b, _CMP_GE_OQ), x);
 }
+
+/* lanes n.. of a, then the first n of b; n is a constant */
+#define vec_slide(a, b, n)                                                                         \
+    _mm512_castsi512_ps(_mm512_alignr_epi32(_mm512_castps_si512(b), _mm512_castps_si512(a), n))
 
 /* total[lane] += x[lane] for VEC_LANES lanes */
 static inline void vec_add_to_double(double *total, vec x)
@@ -105,6 +116,36 @@ static inline vec vec_from_double(const double *p)
 {
     __m512 low = _mm512_castps256_ps512(_mm512_cvtpd_ps(_mm512_loadu_pd(p)));
     return _mm512_insertf32x8(low, _mm512_cvtpd_ps(_mm512_loadu_pd(p + 8)), 1);
+}
+
+/* The same for double: eight of them. */
+enum { VECD_LANES = 8 };
+
+typedef __m512d vecd;
+
+static inline vecd vecd_set1(double x)
+{
+    return _mm512_set1_pd(x);
+}
+
+static inline vecd vecd_load(const double *p)
+{
+    return _mm512_loadu_pd(p);
+}
+
+static inline void vecd_store(double *p, vecd x)
+{
+    _mm512_storeu_pd(p, x);
+}
+
+static inline vecd vecd_add(vecd a, vecd b)
+{
+    return _mm512_add_pd(a, b);
+}
+
+static inline vecd vecd_min(vecd a, vecd b)
+{
+    return _mm512_min_pd(a, b);
 }
 
 #endif

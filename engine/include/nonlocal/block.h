@@ -49,7 +49,7 @@ typedef struct nl_block_params {
     nl_attention_params attention; /* scale counts for dot and embedded-gaussian */
     bool scale_sqrt;               /* scale becomes 1/√(l / heads); transformer always */
     nl_subsample subsample;
-    size_t heads;           /* transformer; head k owns columns k·l/heads … */
+    size_t heads;           /* transformer; head k owns columns k·l/heads …, in ω and w_f too */
     nl_layernorm layernorm; /* transformer; eps 1e-5, biased variance */
     double gamma;           /* sagan, where the weights have none */
 } nl_block_params;
@@ -73,12 +73,13 @@ typedef struct nl_trace {
 
 /*
  * Z of X (shape.t·h·w × c):
- *   nonlocal     Z = X + W(A g(x))                    gaussian, euclidean, cosine: Q, K are x
- * itself nlm          Z = A X                              no weights sagan        Z = X + γ W(A
- * g(x))                  every weight divided by its spectral norm transformer  Z = LN(X + W(A
- * g(x))), or as layernorm says weights may be NULL for nlm. trace (may be NULL) is filled and the
- * caller's to free; it needs 8·heads·n·m bytes for S and A, NL_LIMIT above NL_TRACE_MAX numbers
- * each. z is allocated.
+ *   - nonlocal: Z = X + W(A g(x)); gaussian, euclidean and cosine have Q = x and K = (pooled) x
+ *   - nlm: Z = A X; weights may be NULL
+ *   - sagan: Z = X + γ W(A g(x)), every weight divided by its spectral norm
+ *   - transformer: Z = LN(X + W(A g(x))), or as layernorm says
+ *
+ * trace (may be NULL) is filled and the caller's to free; it needs 8·heads·n·m bytes for S and A,
+ * NL_LIMIT above NL_TRACE_MAX numbers each. z is allocated.
  */
 enum { NL_TRACE_MAX = 1 << 28 };
 NL_API nl_status nl_block_run_alloc(const nl_block_params *params, const nl_weights *weights,
