@@ -5,6 +5,7 @@
 
 #include "nonlocal/attention.h"
 #include "nonlocal/block.h"
+#include "nonlocal/dissim.h"
 #include "nonlocal/embed.h"
 #include "nonlocal/system.h"
 
@@ -153,6 +154,23 @@ static const char *similarity_idle(const struct doc *doc, enum param_id id, char
     return fits ? NULL : idle_with(PARAM_SIMILARITY, doc, buffer, size);
 }
 
+/* What makes and sorts the dissimilarity matrix. */
+static const char *dissim_idle(const struct doc *doc, enum param_id id, char *buffer, size_t size)
+{
+    const bool columns = param_choice(doc, PARAM_OF) == COMPARE_COLUMNS;
+    if (id == PARAM_LEAF)
+        return nl_orders[param_choice(doc, PARAM_ORDER)].tree
+                   ? NULL
+                   : idle_with(PARAM_ORDER, doc, buffer, size);
+    if (doc->ready)
+        return "with --matrix";
+    if (columns && id != PARAM_OF)
+        return idle_with(PARAM_OF, doc, buffer, size);
+    return id == PARAM_BANDWIDTH && param_choice(doc, PARAM_METRIC) != NL_METRIC_GAUSSIAN
+               ? idle_with(PARAM_METRIC, doc, buffer, size)
+               : NULL;
+}
+
 const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind kind, char *buffer,
                        size_t size)
 {
@@ -207,7 +225,14 @@ const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind
         return id == PARAM_POSITION && features == NL_FEATURE_POSITION
                    ? idle_with(PARAM_FEATURES, doc, buffer, size)
                    : NULL;
+    case PARAM_METRIC:
+    case PARAM_BANDWIDTH:
+    case PARAM_OF:
+    case PARAM_LEAF:
+        return dissim_idle(doc, id, buffer, size);
     case PARAM_ROWS:
+        if (doc->ready)
+            return "with --matrix";
         return kind == SOURCE_PICTURE ? "on a picture; see --feature-norm" : NULL;
     default:
         return NULL;

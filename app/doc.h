@@ -11,6 +11,7 @@
 enum { DOC_PATH = 4096, DOC_QUERIES = 16 };
 
 enum row_scaling { ROWS_RAW, ROWS_ZSCORE, ROWS_UNIT };
+enum compared { COMPARE_ROWS, COMPARE_COLUMNS };
 
 /* What a source is; parameters ask, because some make sense only for one kind. */
 enum source_kind { SOURCE_NONE, SOURCE_PICTURE, SOURCE_TABLE, SOURCE_ARRAY };
@@ -29,6 +30,7 @@ struct doc {
     struct doc_query queries[DOC_QUERIES];
     int query_count;
     bool plain; /* the papers' defaults instead of those that show a picture well */
+    bool ready; /* the source is a dissimilarity matrix itself */
 };
 
 /* Every parameter at its default, no source, no query. */

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#if defined(__linux__)
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +20,11 @@ static bool is_headless(const char *word)
 
 int main(int argc, char **argv)
 {
+#if defined(__GLIBC__)
+    /* Memory that is freed stays at hand: a drag asks for the same blocks again and again. */
+    mallopt(M_MMAP_THRESHOLD, 64 << 20);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
     if (argc > 1 && is_headless(argv[1]))
         return verb_main(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "render") == 0)

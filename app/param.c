@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "colormap.h"
+#include "doc.h"
 #include "nonlocal/attention.h"
 #include "nonlocal/block.h"
 #include "nonlocal/dissim.h"
@@ -65,6 +66,13 @@ static const struct named row_scalings[] = {
     {NULL, NULL},
 };
 
+/* In the order of enum compared (doc.h). */
+static const struct named compared[] = {
+    {"rows", TR_N("Rows")},
+    {"columns", TR_N("Columns")},
+    {NULL, NULL},
+};
+
 /* In the order of enum draw_scale. */
 static const struct named overlay_scales[] = {
     {"linear", TR_N("Linear")},
@@ -86,7 +94,9 @@ CHOICES(subsample, nl_subsamples)
 CHOICES(layernorm, nl_layernorms)
 CHOICES(row, row_scalings)
 CHOICES(metric, nl_metrics)
+CHOICES(of, compared)
 CHOICES(order, nl_orders)
+CHOICES(leaf, nl_leaf_orders)
 CHOICES(overlay, overlay_scales)
 
 static const char *colormap_name(int i)
@@ -301,10 +311,29 @@ const struct param_spec param_table[PARAM_COUNT] = {
                       .fallback = {.number = NL_METRIC_EUCLIDEAN},
                       .verbs = VERB_DISSIM | VERB_WINDOW | VERB_RENDER,
                       .help = TR_N("How unlike two rows are: D(i, j).")},
+    [PARAM_BANDWIDTH] = {"bandwidth",
+                         TR_N("Bandwidth"),
+                         "",
+                         PARAM_REAL,
+                         0,
+                         1e9,
+                         {.number = 0},
+                         true,
+                         .verbs = VERB_DISSIM | VERB_WINDOW | VERB_RENDER,
+                         .help = TR_N("Of the Gaussian kernel, in units of the distance; 0 takes "
+                                      "the median distance.")},
+    [PARAM_OF] = {"of", TR_N("Compare"), "", CHOOSE(of), .fallback = {.number = COMPARE_ROWS},
+                  .verbs = VERB_DISSIM,
+                  .help = TR_N("Rows by the metric, or columns by 1 - |correlation|.")},
     [PARAM_ORDER] = {"order", TR_N("Order"), "", CHOOSE(order),
                      .fallback = {.number = NL_ORDER_INPUT},
                      .verbs = VERB_DISSIM | VERB_WINDOW | VERB_RENDER,
                      .help = TR_N("In which order the matrix shows its rows.")},
+    [PARAM_LEAF] = {"leaf", TR_N("Leaves"), "", CHOOSE(leaf),
+                    .fallback = {.number = NL_LEAF_OPTIMAL},
+                    .verbs = VERB_DISSIM | VERB_WINDOW | VERB_RENDER,
+                    .help = TR_N("How a tree is read: the branch with the lower row first, or the "
+                                 "shortest path that it allows (up to 2,000 rows).")},
     [PARAM_COLORMAP] = {"colormap", TR_N("Colours"), "", CHOOSE(colormap),
                         .fallback = {.number = COLORMAP_INFERNO}, .verbs = VIEW,
                         .help = TR_N("Colours of the weights; all but the signed one stay in order "

@@ -15,18 +15,31 @@ static bool must_fail(void)
     return atomic_fetch_sub(&fail_countdown, 1) == 0;
 }
 
-void *nl_alloc(size_t count, size_t size)
+/* Rounded up to whole alignments, at least one; 0 when that overflows. */
+static size_t padded_bytes(size_t count, size_t size)
 {
     size_t bytes;
-    if (must_fail() || __builtin_mul_overflow(count, size, &bytes) ||
-        bytes > (size_t)PTRDIFF_MAX - NL_ALIGNMENT)
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > (size_t)PTRDIFF_MAX - NL_ALIGNMENT)
+        return 0;
+    return (bytes + NL_ALIGNMENT) / NL_ALIGNMENT * NL_ALIGNMENT;
+}
+
+void *nl_alloc_dirty(size_t count, size_t size)
+{
+    const size_t bytes = padded_bytes(count, size);
+    if (must_fail() || bytes == 0)
         return NULL;
-    bytes = (bytes + NL_ALIGNMENT) / NL_ALIGNMENT * NL_ALIGNMENT;
     void *block = aligned_alloc(NL_ALIGNMENT, bytes);
-    if (block) {
-        memset(block, 0, bytes);
+    if (block)
         atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
-    }
+    return block;
+}
+
+void *nl_alloc(size_t count, size_t size)
+{
+    void *block = nl_alloc_dirty(count, size);
+    if (block)
+        memset(block, 0, padded_bytes(count, size));
     return block;
 }
 

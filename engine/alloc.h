@@ -16,6 +16,9 @@
  */
 void *nl_alloc(size_t count, size_t size);
 
+/* The same with whatever was there before, for memory that is written whole at once. */
+void *nl_alloc_dirty(size_t count, size_t size);
+
 /* Like realloc for a block of nl_alloc: the first old_bytes stay, the rest is zero. */
 void *nl_realloc(void *block, size_t old_bytes, size_t new_bytes);
 

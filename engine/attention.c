@@ -88,13 +88,22 @@ static nl_status check_params(const nl_attention_params *p, const nl_matrix *que
     return NL_OK;
 }
 
-static nl_status check_matrix(const nl_matrix *matrix, const char *what, nl_error *error)
+/* The largest magnitude of a matrix to *largest; an error names the first that is not finite. */
+static nl_status check_matrix(const nl_kernels *kernels, const nl_matrix *matrix, const char *what,
+                              double *largest, nl_error *error)
 {
     size_t row, col;
+    *largest = 0;
     if (matrix->rows == 0 || matrix->cols == 0)
         return nl_fail(error, NL_INVALID, "there are no %s (%zu × %zu)", what, matrix->rows,
                        matrix->cols);
-    if (!nl_matrix_finite(matrix, &row, &col))
+    for (size_t i = 0; i < matrix->rows; i++) {
+        double size = (double)kernels->largest(nl_row(matrix, i), matrix->cols);
+        *largest = size > *largest || isnan(size) ? size : *largest;
+        if (isnan(size))
+            break;
+    }
+    if (isnan(*largest) && !nl_matrix_finite(matrix, &row, &col))
         return nl_fail(error, NL_INVALID, "feature %zu of row %zu of the %s is not a finite number",
                        col + 1, row + 1, what);
     return NL_OK;
@@ -116,12 +125,9 @@ static double sum_of_weights(const float *w, size_t count, bool may_be_negative,
 }
 
 /* Finite features must give finite scores in float. */
-static nl_status check_range(const nl_attention_params *p, const nl_matrix *queries,
-                             const nl_matrix *keys, nl_error *error)
+static nl_status check_range(const nl_attention_params *p, size_t d, double q, double k,
+                             nl_error *error)
 {
-    const size_t d = keys->cols;
-    const double q = (double)nl_matrix_largest(queries);
-    const double k = keys == queries ? q : (double)nl_matrix_largest(keys);
     double weights = 1, score;
     if (p->similarity == NL_EUCLIDEAN && p->omega)
         weights = sum_of_weights(p->omega, d, false, error);
@@ -145,19 +151,23 @@ static nl_status check_range(const nl_attention_params *p, const nl_matrix *quer
     return NL_OK;
 }
 
-static nl_status check_all(const nl_attention_params *params, const nl_matrix *queries,
-                           const nl_matrix *keys, bool same_rows, nl_error *error)
+static nl_status check_all(const nl_attention_params *params, const nl_kernels *kernels,
+                           const nl_matrix *queries, const nl_matrix *keys, bool same_rows,
+                           nl_error *error)
 {
+    double q = 0, k = 0;
     nl_status status = check_params(params, queries, same_rows, error);
     if (status == NL_OK)
-        status = check_matrix(queries, "queries", error);
+        status = check_matrix(kernels, queries, "queries", &q, error);
     if (status == NL_OK && keys != queries)
-        status = check_matrix(keys, "keys", error);
+        status = check_matrix(kernels, keys, "keys", &k, error);
+    else
+        k = q;
     if (status == NL_OK &&
         (queries->cols != keys->cols || (same_rows && queries->rows != keys->rows)))
         status = nl_fail(error, NL_INVALID, "queries of %zu × %zu do not go with keys of %zu × %zu",
                          queries->rows, queries->cols, keys->rows, keys->cols);
-    return status == NL_OK ? check_range(params, queries, keys, error) : status;
+    return status == NL_OK ? check_range(params, keys->cols, q, k, error) : status;
 }
 
 static double dot(const float *a, const float *b, size_t d)
@@ -182,8 +192,8 @@ static nl_status unit_rows(nl_matrix *unit, const nl_matrix *source, nl_error *e
     return status;
 }
 
-static nl_status prepare_cosine(nl_attention *a, const nl_matrix *queries, const nl_matrix *keys,
-                                nl_error *error)
+static nl_status prepare_cosine(nl_attention *a, const nl_kernels *kernels,
+                                const nl_matrix *queries, const nl_matrix *keys, nl_error *error)
 {
     nl_matrix unit = {0};
     nl_status status = unit_rows(&a->normalised, queries, error);
@@ -191,7 +201,7 @@ static nl_status prepare_cosine(nl_attention *a, const nl_matrix *queries, const
     if (status == NL_OK && keys != queries)
         status = unit_rows(&unit, keys, error);
     if (status == NL_OK)
-        a->keys = nl_panels_pack(keys == queries ? &a->normalised : &unit);
+        a->keys = nl_panels_pack_with(kernels, keys == queries ? &a->normalised : &unit);
     nl_matrix_free(&unit);
     return status;
 }
@@ -233,18 +243,19 @@ static bool prepare_concat(nl_attention *a, const nl_matrix *queries, const nl_m
     return true;
 }
 
-static nl_status prepare(nl_attention *a, const nl_attention_params *params,
-                         const nl_matrix *queries, const nl_matrix *keys, nl_error *error)
+static nl_status prepare(nl_attention *a, const nl_kernels *kernels,
+                         const nl_attention_params *params, const nl_matrix *queries,
+                         const nl_matrix *keys, nl_error *error)
 {
     bool ok = true;
     nl_status status = NL_OK;
     if (params->similarity == NL_COSINE) {
-        status = prepare_cosine(a, queries, keys, error);
+        status = prepare_cosine(a, kernels, queries, keys, error);
         ok = a->keys != NULL;
     } else if (params->similarity == NL_CONCAT) {
         ok = prepare_concat(a, queries, keys, params->concat);
     } else {
-        a->keys = nl_panels_pack(keys);
+        a->keys = nl_panels_pack_with(kernels, keys);
         ok = a->keys != NULL;
     }
     if (ok && params->similarity == NL_EUCLIDEAN)
@@ -312,7 +323,10 @@ nl_status nl_attention_create(const nl_attention_params *params, const nl_matrix
 {
     *attention = NULL;
     same_rows = same_rows || queries == keys;
-    nl_status status = check_all(params, queries, keys, same_rows, error);
+    const nl_kernels *kernels = nl_exec_kernels(exec, error);
+    if (!kernels)
+        return NL_UNSUPPORTED;
+    nl_status status = check_all(params, kernels, queries, keys, same_rows, error);
     if (status != NL_OK)
         return status;
     nl_attention *a = nl_alloc(1, sizeof *a);
@@ -329,7 +343,7 @@ nl_status nl_attention_create(const nl_attention_params *params, const nl_matrix
     if (params->perplexity > 0)
         a->target = log(params->perplexity_percent ? params->perplexity * (double)a->m / 100
                                                    : params->perplexity);
-    status = prepare(a, params, queries, keys, error);
+    status = prepare(a, kernels, params, queries, keys, error);
     if (status == NL_OK && params->perplexity > 0 && params->perplexity_shared)
         status = share_beta(a, exec, error);
     if (status != NL_OK)

@@ -29,10 +29,11 @@ void nl_raw_scores(const nl_attention *a, const nl_kernels *kernels, size_t firs
 
 /* How one row goes from raw scores to weights. */
 struct nl_row_rule {
-    float beta;   /* exponentials: of the row */
-    float top;    /* the largest score of the keys left */
-    size_t keys;  /* that are left */
-    bool uniform; /* all of them have the same score */
+    float beta;        /* exponentials: of the row */
+    float top;         /* the largest score of the keys left */
+    size_t candidates; /* keys in reach: all, or those of the search window */
+    size_t keys;       /* of these, what the self rule leaves */
+    bool uniform;      /* all of them have the same score */
     unsigned notes;
 };
 

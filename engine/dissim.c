@@ -5,21 +5,35 @@
 #include <string.h>
 
 #include "alloc.h"
-#include "panels.h"
+#include "median.h"
+#include "pairs.h"
 #include "pool.h"
 
 const nl_metric nl_metrics[NL_METRIC_COUNT + 1] = {
-    [NL_METRIC_EUCLIDEAN] = {"euclidean", "Euclidean", "√ Σ_k (x_ik − x_jk)²"},
+    [NL_METRIC_EUCLIDEAN] = {"euclidean", "Euclidean", "√ Σ_k (x_ik − x_jk)²",
+                             NL_KIND_DISSIMILARITY},
+    [NL_METRIC_SQEUCLIDEAN] = {"sqeuclidean", "Squared Euclidean", "Σ_k (x_ik − x_jk)²",
+                               NL_KIND_DISSIMILARITY},
+    [NL_METRIC_MANHATTAN] = {"manhattan", "Manhattan", "Σ_k |x_ik − x_jk|", NL_KIND_DISSIMILARITY},
+    [NL_METRIC_CHEBYSHEV] = {"chebyshev", "Chebyshev", "max_k |x_ik − x_jk|",
+                             NL_KIND_DISSIMILARITY},
+    [NL_METRIC_COSINE] = {"cosine", "1 − cosine", "1 − cos(x_i, x_j)", NL_KIND_DISSIMILARITY},
+    [NL_METRIC_CORRELATION] = {"correlation", "1 − correlation", "1 − cos(x_i − mean, x_j − mean)",
+                               NL_KIND_DISSIMILARITY},
+    [NL_METRIC_GAUSSIAN] = {"gaussian-kernel", "Gaussian kernel", "1 − exp(−d²/2b²)",
+                            NL_KIND_DISSIMILARITY},
 };
 
 /* Rows a block: whole panels, so that mirrored tiles stay aligned. */
 enum { ROWS = 2 * NL_LANES };
 
+void nl_dissim_params_init(nl_dissim_params *params)
+{
+    *params = (nl_dissim_params){.metric = NL_METRIC_EUCLIDEAN};
+}
+
 struct dissim_loop {
-    const nl_kernels *kernels;
-    const nl_matrix *x; /* scaled */
-    const float *panels;
-    int exponent; /* D = computed · 2^exponent */
+    const struct nl_pairs *pairs;
     nl_matrix *d;
 };
 
@@ -27,84 +41,192 @@ struct dissim_loop {
 static void upper_rows(void *context, size_t worker, size_t begin, size_t end)
 {
     const struct dissim_loop *loop = context;
-    const size_t n = loop->x->rows;
     (void)worker;
-    loop->kernels->euclidean(nl_row(loop->x, begin), loop->x->stride, end - begin,
-                             loop->panels + begin * loop->x->cols, n - begin, loop->x->cols,
-                             nl_row(loop->d, begin) + begin, loop->d->stride);
-    for (size_t i = begin; loop->exponent != 0 && i < end; i++)
-        for (size_t j = begin; j < n; j++)
-            nl_row(loop->d, i)[j] = ldexpf(nl_row(loop->d, i)[j], loop->exponent);
+    nl_pairs_tile(loop->pairs, begin, end - begin, begin, loop->d->rows - begin,
+                  nl_row(loop->d, begin) + begin, loop->d->stride);
+}
+
+static void gaussian_rows(void *context, size_t worker, size_t begin, size_t end)
+{
+    const struct dissim_loop *loop = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++)
+        nl_pairs_finish_gaussian(loop->pairs, i, begin, loop->d->rows - begin,
+                                 nl_row(loop->d, i) + begin);
 }
 
 /* Copies the upper triangle into rows [begin, end) of the lower one, tile by tile. */
 static void mirror_rows(void *context, size_t worker, size_t begin, size_t end)
 {
     const struct dissim_loop *loop = context;
-    float tile[ROWS][ROWS + 1]; /* rows of D lie a power of two apart: they would share cache sets */
     (void)worker;
-    for (size_t j0 = 0; j0 < begin; j0 += ROWS) {
-        for (size_t j = 0; j < ROWS; j++)
-            memcpy(tile[j], nl_row(loop->d, j0 + j) + begin, (end - begin) * sizeof(float));
-        for (size_t i = begin; i < end; i++) {
-            float *row = nl_row(loop->d, i) + j0;
-            for (size_t j = 0; j < ROWS; j++)
-                row[j] = tile[j][i - begin];
+    for (size_t j0 = 0; j0 < begin; j0 += ROWS)
+        for (size_t j = j0; j < j0 + ROWS; j++) {
+            const float *column = nl_row(loop->d, j);
+            for (size_t i = begin; i < end; i++)
+                nl_row(loop->d, i)[j] = column[i];
         }
-    }
 }
 
-/* Power of two that brings the largest magnitude into [0.5, 1); 0 when all is 0 or in range. */
-static int range_exponent(const nl_matrix *x)
+static nl_status check_range(const nl_matrix *d, nl_error *error)
 {
-    const float largest = nl_matrix_largest(x);
-    int exponent = 0;
-    if (largest == 0 || (largest > 1e-6f && largest < 1e6f))
-        return 0;
-    frexpf(largest, &exponent);
-    return exponent;
+    for (size_t i = 0; i < d->rows; i++)
+        for (size_t j = i; j < d->cols; j++)
+            if (!isfinite(nl_row(d, i)[j]))
+                return nl_fail(error, NL_LIMIT,
+                               "rows %zu and %zu are further apart than a float can say; scale "
+                               "the features down",
+                               i + 1, j + 1);
+    return NL_OK;
+}
+
+nl_status nl_dissim_run(const nl_dissim_params *params, const nl_matrix *x, const nl_exec *exec,
+                        nl_matrix *d, double *bandwidth, nl_error *error)
+{
+    const size_t n = x->rows;
+    struct nl_pairs pairs = {0};
+    struct dissim_loop loop = {&pairs, d};
+    double used = params->metric == NL_METRIC_GAUSSIAN ? params->bandwidth : 0;
+    nl_status status = nl_pairs_check(params, x, error);
+    if (status == NL_OK && (d->rows != n || d->cols != n))
+        status =
+            nl_fail(error, NL_INVALID, "the matrix for %zu rows is %zu × %zu", n, d->rows, d->cols);
+    if (status == NL_OK)
+        status = nl_pairs_make(params, x, NULL, exec, &pairs, error);
+    if (status == NL_OK)
+        status = nl_parallel(exec, n, ROWS, upper_rows, &loop, error);
+    if (status == NL_OK && params->metric == NL_METRIC_GAUSSIAN && used == 0) {
+        status = nl_median_distance(d, pairs.exponent, &used, error);
+        pairs.bandwidth = used;
+        if (status == NL_OK)
+            status = nl_parallel(exec, n, ROWS, gaussian_rows, &loop, error);
+    }
+    if (status == NL_OK)
+        status = nl_parallel(exec, n, ROWS, mirror_rows, &loop, error);
+    if (status == NL_OK && pairs.exponent != 0)
+        status = check_range(d, error);
+    nl_pairs_free(&pairs);
+    if (bandwidth)
+        *bandwidth = used;
+    return status;
 }
 
 nl_status nl_dissim(nl_metric_id metric, const nl_matrix *x, const nl_exec *exec, nl_matrix *d,
                     nl_error *error)
 {
+    return nl_dissim_run(&(nl_dissim_params){.metric = metric}, x, exec, d, NULL, error);
+}
+
+static bool constant_row(const nl_matrix *x, size_t i)
+{
+    for (size_t k = 1; k < x->cols; k++)
+        if (nl_row(x, i)[k] != nl_row(x, i)[0])
+            return false;
+    return true;
+}
+
+/* out = min(1 − r, 1 + r) of the rows of x, the second from chords to the negated rows. */
+static nl_status unsigned_correlations(const nl_matrix *x, const nl_exec *exec, nl_matrix *out,
+                                       nl_error *error)
+{
+    const nl_dissim_params params = {.metric = NL_METRIC_CORRELATION};
     const size_t n = x->rows;
-    size_t row, col;
-    float *panels = NULL;
-    nl_matrix scaled = {0};
-    if ((unsigned)metric >= NL_METRIC_COUNT)
-        return nl_fail(error, NL_INVALID, "there is no metric number %d", (int)metric);
-    if (n == 0 || x->cols == 0)
-        return nl_fail(error, NL_INVALID, "there are no rows to compare (%zu × %zu)", n, x->cols);
-    if (d->rows != n || d->cols != n)
-        return nl_fail(error, NL_INVALID, "the matrix for %zu rows is %zu × %zu", n, d->rows,
-                       d->cols);
-    if (!nl_matrix_finite(x, &row, &col))
-        return nl_fail(error, NL_INVALID, "feature %zu of row %zu is not a finite number", col + 1,
-                       row + 1);
-    struct dissim_loop loop = {.x = x, .exponent = range_exponent(x), .d = d};
-    loop.kernels = nl_exec_kernels(exec, error);
-    if (!loop.kernels)
-        return NL_UNSUPPORTED;
-    nl_status status = NL_OK;
-    if (loop.exponent != 0) {
-        status = nl_matrix_copy(&scaled, x, error);
-        for (size_t i = 0; status == NL_OK && i < n; i++)
-            for (size_t k = 0; k < x->cols; k++)
-                nl_row(&scaled, i)[k] = ldexpf(nl_row(x, i)[k], -loop.exponent);
-        loop.x = &scaled;
-    }
-    if (status == NL_OK && !(panels = nl_panels_pack(loop.x)))
-        status =
-            nl_fail(error, NL_NOMEM, "no memory for %zu packed rows of %zu features", n, x->cols);
-    loop.panels = panels;
+    struct nl_pairs pairs = {0};
+    nl_matrix opposite = {0};
+    nl_status status = nl_pairs_make(&params, x, NULL, exec, &pairs, error);
     if (status == NL_OK)
+        status = nl_matrix_alloc(&opposite, n, n, error);
+    if (status == NL_OK) {
+        struct dissim_loop loop = {&pairs, out};
         status = nl_parallel(exec, n, ROWS, upper_rows, &loop, error);
-    if (status == NL_OK)
-        status = nl_parallel(exec, n, ROWS, mirror_rows, &loop, error);
-    nl_free(panels);
-    nl_matrix_free(&scaled);
+    }
+    for (size_t i = 0; status == NL_OK && i < n; i++)
+        for (size_t k = 0; k < pairs.rows.cols; k++)
+            nl_row(&pairs.rows, i)[k] *= -1;
+    if (status == NL_OK) {
+        struct dissim_loop loop = {&pairs, &opposite};
+        status = nl_parallel(exec, n, ROWS, upper_rows, &loop, error);
+    }
+    for (size_t i = 0; status == NL_OK && i < n; i++) {
+        for (size_t j = i; j < n; j++) {
+            const float there = fminf(nl_row(out, i)[j], nl_row(&opposite, i)[j]);
+            nl_row(out, i)[j] = nl_row(out, j)[i] = there;
+        }
+    }
+    nl_matrix_free(&opposite);
+    nl_pairs_free(&pairs);
     return status;
+}
+
+nl_status nl_dissim_columns(const nl_matrix *x, const nl_exec *exec, nl_matrix *d, size_t *constant,
+                            nl_error *error)
+{
+    const nl_dissim_params params = {.metric = NL_METRIC_CORRELATION};
+    nl_matrix columns = {0};
+    size_t without = 0;
+    nl_status status = nl_pairs_check(&params, x, error);
+    if (status == NL_OK && (d->rows != x->cols || d->cols != x->cols))
+        status = nl_fail(error, NL_INVALID, "the matrix for %zu columns is %zu × %zu", x->cols,
+                         d->rows, d->cols);
+    if (status == NL_OK)
+        status = nl_matrix_alloc(&columns, x->cols, x->rows, error);
+    for (size_t k = 0; status == NL_OK && k < x->cols; k++) {
+        for (size_t i = 0; i < x->rows; i++)
+            nl_row(&columns, k)[i] = nl_row(x, i)[k];
+        without += constant_row(&columns, k);
+    }
+    if (status == NL_OK)
+        status = unsigned_correlations(&columns, exec, d, error);
+    nl_matrix_free(&columns);
+    if (constant)
+        *constant = without;
+    return status;
+}
+
+/* The first fault of cell (i, j) in words, or NULL. */
+static const char *cell_fault(const nl_matrix *d, size_t i, size_t j, float slack)
+{
+    const float there = nl_row(d, i)[j], back = nl_row(d, j)[i];
+    if (!isfinite(there))
+        return "is not a finite number";
+    if (there < -slack)
+        return "is negative";
+    if (i == j && there > slack)
+        return "is on the diagonal and not 0";
+    if (isfinite(back) && fabsf(there - back) > slack)
+        return "differs from its mirror image";
+    return NULL;
+}
+
+nl_status nl_dissim_adopt(nl_matrix *d, nl_error *error)
+{
+    const size_t n = d->rows;
+    float largest = 0;
+    if (n == 0 || d->cols != n)
+        return nl_fail(error, NL_INVALID, "a dissimilarity matrix is square, this is %zu × %zu", n,
+                       d->cols);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            if (isfinite(nl_row(d, i)[j]))
+                largest = fmaxf(largest, nl_row(d, i)[j]);
+    const float slack = 1e-6f * largest;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < n; j++) {
+            const char *fault = cell_fault(d, i, j, slack);
+            if (fault)
+                return nl_fail(error, NL_INVALID,
+                               "not a dissimilarity matrix: the number in row %zu, column %zu, "
+                               "%.7g, %s",
+                               i + 1, j + 1, (double)nl_row(d, i)[j], fault);
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = i; j < n; j++) {
+            const float there = i == j ? 0 : fmaxf(nl_row(d, i)[j], 0);
+            nl_row(d, i)[j] = nl_row(d, j)[i] = there;
+        }
+    }
+    return NL_OK;
 }
 
 float nl_dissim_largest(const nl_matrix *d, size_t *i_out, size_t *j_out)
@@ -120,25 +242,4 @@ float nl_dissim_largest(const nl_matrix *d, size_t *i_out, size_t *j_out)
         }
     }
     return largest;
-}
-
-void nl_block_means(const nl_matrix *d, const int *classes, size_t count, double *means)
-{
-    for (size_t a = 0; a < count; a++) {
-        for (size_t b = 0; b < count; b++) {
-            double sum = 0;
-            size_t pairs = 0;
-            for (size_t i = 0; i < d->rows; i++) {
-                if ((size_t)classes[i] != a)
-                    continue;
-                for (size_t j = 0; j < d->cols; j++) {
-                    if ((size_t)classes[j] == b) {
-                        sum += (double)nl_row(d, i)[j];
-                        pairs++;
-                    }
-                }
-            }
-            means[a * count + b] = pairs ? sum / (double)pairs : 0;
-        }
-    }
 }

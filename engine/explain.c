@@ -168,19 +168,67 @@ nl_status nl_explain_linear(const nl_linear *map, const float *x, size_t channel
     return NL_OK;
 }
 
+/* x_i less its mean where asked for, over its length; false without a direction. */
+static bool unit_row(const float *x_i, size_t d, bool centred, double *unit)
+{
+    double shift = 0, squares = 0;
+    bool constant = centred;
+    for (size_t k = 0; k < d; k++) {
+        shift += (double)x_i[k] - (double)x_i[0];
+        constant = constant && x_i[k] == x_i[0];
+    }
+    for (size_t k = 0; k < d; k++) {
+        unit[k] = (double)x_i[k];
+        if (centred)
+            unit[k] = unit[k] - (double)x_i[0] - shift / (double)d;
+        squares += unit[k] * unit[k];
+    }
+    for (size_t k = 0; k < d; k++)
+        unit[k] /= squares > 0 ? sqrt(squares) : 1;
+    return squares > 0 && !constant;
+}
+
+/* Half the squares of the differences of unit rows: 1 − cos, term by term. */
+static nl_status explain_direction(bool centred, const nl_matrix *x, size_t i, size_t j,
+                                   nl_sum *sum, double *value, nl_error *error)
+{
+    const size_t d = x->cols;
+    double *units = nl_alloc(2 * d, sizeof *units);
+    if (!units)
+        return nl_fail(error, NL_NOMEM, "no memory for two rows of %zu features", d);
+    const bool there_i = unit_row(nl_row(x, i), d, centred, units);
+    const bool there_j = unit_row(nl_row(x, j), d, centred, units + d);
+    for (size_t k = 0; k < d; k++) {
+        const double difference = units[k] - units[d + k];
+        add_term(sum, (nl_term){k, units[k], units[d + k], difference * difference / 2});
+    }
+    *value = i == j ? 0 : there_i && there_j ? sum->total : 1;
+    nl_free(units);
+    return NL_OK;
+}
+
 nl_status nl_explain_dissim(nl_metric_id metric, const nl_matrix *x, size_t i, size_t j,
                             nl_sum *sum, double *value, nl_error *error)
 {
+    double largest = 0;
     *sum = (nl_sum){0};
     *value = 0;
     if ((unsigned)metric >= NL_METRIC_COUNT)
         return nl_fail(error, NL_INVALID, "there is no metric number %d", (int)metric);
     if (i >= x->rows || j >= x->rows)
         return nl_fail(error, NL_INVALID, "rows %zu and %zu: there are %zu", i + 1, j + 1, x->rows);
+    if (metric == NL_METRIC_COSINE || metric == NL_METRIC_CORRELATION)
+        return explain_direction(metric == NL_METRIC_CORRELATION, x, i, j, sum, value, error);
     for (size_t k = 0; k < x->cols; k++) {
-        double a = (double)nl_row(x, i)[k], b = (double)nl_row(x, j)[k];
-        add_term(sum, (nl_term){k, a, b, (a - b) * (a - b)});
+        const double a = (double)nl_row(x, i)[k], b = (double)nl_row(x, j)[k];
+        const double size = fabs(a - b);
+        const bool squared = metric != NL_METRIC_MANHATTAN && metric != NL_METRIC_CHEBYSHEV;
+        add_term(sum, (nl_term){k, a, b, squared ? size * size : size});
+        largest = fmax(largest, size);
     }
-    *value = sqrt(sum->total);
+    *value = metric == NL_METRIC_CHEBYSHEV ? largest
+             : metric == NL_METRIC_MANHATTAN || metric == NL_METRIC_SQEUCLIDEAN
+                 ? sum->total
+                 : sqrt(sum->total);
     return NL_OK;
 }

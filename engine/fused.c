@@ -36,6 +36,8 @@ static void pack_values(void *context, size_t worker, size_t begin, size_t end)
         const size_t c = panel * NL_LANES;
         const size_t count = v->cols - c < NL_LANES ? v->cols - c : NL_LANES;
         float *out = loop->packed + c * v->rows;
+        if (count < NL_LANES)
+            memset(out, 0, NL_LANES * v->rows * sizeof *out);
         for (size_t j = 0; j < v->rows; j++)
             memcpy(out + j * NL_LANES, nl_row(v, j) + c, count * sizeof *out);
     }
@@ -83,8 +85,8 @@ nl_status nl_fused_apply(const nl_attention *a, const nl_matrix *values, const n
     if (!loop.kernels)
         return NL_UNSUPPORTED;
     loop.scratch_size = (loop.scratch_size + NL_LANES - 1) / NL_LANES * NL_LANES;
-    loop.packed = nl_alloc(panels * NL_LANES * a->m, sizeof(float));
-    loop.scratch = nl_alloc(workers * loop.scratch_size, sizeof(float));
+    loop.packed = nl_alloc_dirty(panels * NL_LANES * a->m, sizeof(float));
+    loop.scratch = nl_alloc_dirty(workers * loop.scratch_size, sizeof(float));
     float *shift = scaled_copy(a->key_shift, a->m, factor);
     float *omega = scaled_copy(a->omega, a->d, -factor); /* a->omega holds −ω */
     nl_status status = NL_OK;

@@ -23,7 +23,7 @@
 enum {
     MARGIN = NL_LANES, /* columns that whole vectors may touch beside the picture */
     TILE = 128,        /* columns of a tile */
-    TILE_ROWS = 14,    /* at least, so that the patch's height is paid for */
+    TILE_ROWS = 21,    /* at least, so that the patch's height is paid for */
     /* Sums run in float over this many offsets, then in double: at most twice as many additions,
      * 128 · 2⁻²⁴ = 8e-6 of the sum, if all of them erred to the same side. */
     GROUP = 64,

@@ -2,6 +2,7 @@
 #include "pairs.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "alloc.h"
 #include "panels.h"
@@ -148,8 +149,7 @@ nl_status nl_pairs_make(const nl_dissim_params *params, const nl_matrix *x, cons
     if (status == NL_OK && !(pairs->panels = nl_panels_pack(&pairs->rows)))
         status = nl_fail(error, NL_NOMEM, "no memory for %zu packed rows of %zu features", x->rows,
                          x->cols);
-    if (params->metric == NL_METRIC_GAUSSIAN && params->bandwidth > 0)
-        pairs->rate = 1 / (2 * params->bandwidth * params->bandwidth);
+    pairs->bandwidth = params->bandwidth;
     return status;
 }
 
@@ -161,11 +161,14 @@ void nl_pairs_free(struct nl_pairs *pairs)
     *pairs = (struct nl_pairs){0};
 }
 
-/* Σ (x_ik − x_jk)², Σ |·| or max |·| in double, unscaled: for pairs so close that float loses it. */
+/* Σ (x_ik − x_jk)², Σ |·| or max |·| in double, unscaled: for pairs so close that float loses it.
+ */
 static double exact_chain(const struct nl_pairs *pairs, size_t i, size_t j)
 {
     const float *x_i = source_row(pairs, i), *x_j = source_row(pairs, j);
     double sum = 0;
+    if (memcmp(x_i, x_j, pairs->d * sizeof *x_i) == 0)
+        return 0;
     for (size_t k = 0; k < pairs->d; k++) {
         double difference = fabs((double)x_i[k] - (double)x_j[k]);
         if (by_squares(pairs->metric))
@@ -181,27 +184,29 @@ static double exact_chain(const struct nl_pairs *pairs, size_t i, size_t j)
 /* Below these a chain of squares may have lost terms to the end of float's exponents. */
 static const float smallest_square = 0x1p-80f, smallest_distance = 0x1p-40f;
 
-double nl_gaussian_dissim(double squared, double bandwidth)
-{
-    return nl_one_minus_exp(squared / (2 * bandwidth * bandwidth));
-}
-
 /*
- * 1 − e^−t for t >= 0, relative error below 1e-15, the same bits wherever IEEE double is: e^−t =
+ * 1 − e^−t for t >= 0, relative error below 1e-10, the same bits wherever IEEE double is: e^−t =
  * 2^−n · e^−r with r = t − n ln 2 in [−0.35, 0.35], and 1 − e^−r summed as a series, so that
  * nothing cancels for small t.
  */
-double nl_one_minus_exp(double t)
+static double one_minus_exp(double t)
 {
+    static const double inverse[] = {1.0 / 10, 1.0 / 9, 1.0 / 8, 1.0 / 7, 1.0 / 6,
+                                     1.0 / 5,  1.0 / 4, 1.0 / 3, 1.0 / 2, 1.0};
     if (!(t < 700))
         return 1;
     const double n = floor(t * 1.4426950408889634 + 0.5);
     const double r = (t - n * 0x1.62e42fee00000p-1) - n * 0x1.a39ef35793c76p-33;
-    double sum = 0; /* r − r²/2 + r³/6 ...: Horner from the 16th term */
-    for (int k = 16; k >= 1; k--)
-        sum = r / k * (1 - sum);
-    const double power = ldexp(1, -(int)n);
+    double sum = 0; /* r − r²/2 + r³/6 − ..., Horner from the 10th term */
+    for (int k = 0; k < 10; k++)
+        sum = r * inverse[k] * (1 - sum);
+    const double power = n == 0 ? 1 : ldexp(1, -(int)n);
     return (1 - power) + power * sum;
+}
+
+double nl_gaussian_dissim(double squared, double bandwidth)
+{
+    return one_minus_exp(squared / bandwidth / bandwidth / 2);
 }
 
 void nl_pairs_finish_gaussian(const struct nl_pairs *pairs, size_t i, size_t j, size_t cols,
@@ -212,7 +217,7 @@ void nl_pairs_finish_gaussian(const struct nl_pairs *pairs, size_t i, size_t j, 
         double squared = (double)out[c] * scale;
         if (out[c] < smallest_square)
             squared = exact_chain(pairs, i, j + c);
-        out[c] = (float)nl_one_minus_exp(squared * pairs->rate);
+        out[c] = (float)nl_gaussian_dissim(squared, pairs->bandwidth);
     }
 }
 
@@ -260,7 +265,7 @@ void nl_pairs_tile(const struct nl_pairs *pairs, size_t i, size_t rows, size_t j
             finish_direction(pairs, i + r, j, cols, out_r);
         else if (pairs->metric != NL_METRIC_GAUSSIAN)
             finish_distance(pairs, i + r, j, cols, out_r);
-        else if (pairs->rate > 0)
+        else if (pairs->bandwidth > 0)
             nl_pairs_finish_gaussian(pairs, i + r, j, cols, out_r);
     }
 }

@@ -19,7 +19,7 @@ struct nl_pairs {
     size_t d;
     int exponent;        /* rows = x · 2^−exponent */
     bool *directionless; /* cosine, correlation: zero or constant rows */
-    double rate;         /* gaussian-kernel: 1/(2b²); 0 = tiles hold scaled squares, not yet D */
+    double bandwidth;    /* gaussian-kernel: b; 0 = tiles hold scaled squares, not yet D */
 };
 
 /*
@@ -37,10 +37,8 @@ void nl_pairs_free(struct nl_pairs *pairs);
 void nl_pairs_tile(const struct nl_pairs *pairs, size_t i, size_t rows, size_t j, size_t cols,
                    float *out, size_t out_stride);
 
-/* 1 − exp(−t), t >= 0. */
-double nl_one_minus_exp(double t);
-
-/* One row's tile of scaled squares [j, j + cols) of row i becomes D, once `rate` is known. */
+/* One row's tile of scaled squares [j, j + cols) of row i becomes D, once the bandwidth is known.
+ */
 void nl_pairs_finish_gaussian(const struct nl_pairs *pairs, size_t i, size_t j, size_t cols,
                               float *out);
 

@@ -6,19 +6,17 @@
 
 #include "alloc.h"
 
+float *nl_panels_pack_with(const nl_kernels *kernels, const nl_matrix *source)
+{
+    float *panels = nl_alloc_dirty(nl_panels_size(source->rows, source->cols), sizeof *panels);
+    if (panels)
+        kernels->pack(source->data, source->stride, source->rows, source->cols, panels);
+    return panels;
+}
+
 float *nl_panels_pack(const nl_matrix *source)
 {
-    const size_t d = source->cols;
-    float *panels = nl_alloc(nl_panels_size(source->rows, d), sizeof *panels);
-    if (!panels)
-        return NULL;
-    for (size_t j = 0; j < source->rows; j++) {
-        const float *key_j = nl_row(source, j);
-        float *lane = panels + j / NL_LANES * NL_LANES * d + j % NL_LANES;
-        for (size_t k = 0; k < d; k++)
-            lane[k * NL_LANES] = key_j[k];
-    }
-    return panels;
+    return nl_panels_pack_with(&nl_kernels_scalar, source);
 }
 
 float nl_matrix_largest(const nl_matrix *matrix)

@@ -8,6 +8,8 @@
 
 /* Rows of source as keys; the caller frees it with nl_free. NULL when memory is out. */
 float *nl_panels_pack(const nl_matrix *source);
+/* The same with a tier's own packing. */
+float *nl_panels_pack_with(const nl_kernels *kernels, const nl_matrix *source);
 
 /* The largest magnitude of the matrix in one pass: not finite where one of its numbers is not. */
 float nl_matrix_largest(const nl_matrix *matrix);

@@ -73,6 +73,7 @@ bool nl_row_prepare(const nl_attention *a, const nl_kernels *kernels, size_t que
     /* −∞ marks what is left out until the maximum is known */
     if (p->search > 0)
         rule->keys = apply_search(a, query, r);
+    rule->candidates = rule->keys;
     const bool alone = rule->keys == 1 && p->self == NL_SELF_MAX;
     if (p->self != NL_SELF_KEEP && !alone) {
         r[query] = -INFINITY;
@@ -131,7 +132,7 @@ static nl_status normalize_raw(const nl_attention *a, const nl_kernels *kernels,
         sum += (double)r[j];
         all_zero = all_zero && r[j] == 0;
     }
-    *normalizer = a->params.normalizer == NL_NORMALIZE_SUM ? sum : (double)rule->keys;
+    *normalizer = a->params.normalizer == NL_NORMALIZE_SUM ? sum : (double)rule->candidates;
     if (all_zero)
         return NL_OK; /* a row of zeros, whatever it is divided by */
     if (!(*normalizer > 0))
@@ -148,7 +149,7 @@ static nl_status normalize_count(const nl_attention *a, const nl_kernels *kernel
                                  nl_error *error)
 {
     double largest = (double)rule->beta * (double)rule->top;
-    *normalizer = (double)rule->keys;
+    *normalizer = (double)rule->candidates;
     if (largest > 88.7)
         return nl_fail(error, NL_INVALID,
                        "the largest exponent of query %zu is %.4g and its exponential overflows; "

@@ -49,7 +49,7 @@ struct ui_style {
 /* Fills every field. Scales outside what a screen can show are clamped. */
 void ui_style_set(struct ui_style *style, enum ui_theme theme, float scale, float type);
 
-/* `units` of the drawing in look/ as whole pixels. */
+/* A length in units of 1/96 inch as whole pixels. */
 float ui_px(const struct ui_style *style, float units);
 
 /* t = 0 is a, t = 1 is b; alpha too. */

@@ -27,6 +27,20 @@ static nl_status read_order_out(struct args *args, const char *text, nl_error *e
     return *text ? NL_OK : nl_fail(error, NL_INVALID, "--order-out: the file name is empty");
 }
 
+static nl_status read_tree_out(struct args *args, const char *text, nl_error *error)
+{
+    args->tree_out = text;
+    return *text ? NL_OK : nl_fail(error, NL_INVALID, "--tree-out: the file name is empty");
+}
+
+static nl_status read_matrix(struct args *args, const char *text, nl_error *error)
+{
+    (void)text;
+    (void)error;
+    args->doc.ready = true;
+    return NL_OK;
+}
+
 static nl_status read_residual(struct args *args, const char *text, nl_error *error)
 {
     (void)text;
@@ -234,6 +248,10 @@ static const struct option options[] = {
      TABLES, read_missing},
     {"--order-out", "P.csv", "Writes the order as position,row[,label].", VERB_DISSIM,
      read_order_out},
+    {"--tree-out", "T.csv", "Writes the tree as left,right,height,size, numbered as scipy does.",
+     VERB_DISSIM, read_tree_out},
+    {"--matrix", NULL, "The file is a dissimilarity matrix itself, square.", VERB_DISSIM,
+     read_matrix},
     {"--keys", "B", "Reads keys from this picture, table or array instead: cross-attention.",
      VERB_ATTEND, read_keys},
     {"--received", NULL, "What every point reads from this one: a column of A, not a row.",

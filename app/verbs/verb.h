@@ -21,6 +21,7 @@ struct args {
     struct doc doc;     /* parameters, source, queries */
     const char *output; /* -o */
     const char *order_out;
+    const char *tree_out;
     bool residual;
     const char *trace; /* folder; NULL = none */
     const char *keys;  /* --keys: another file to read from */

@@ -227,23 +227,26 @@ NL_INLINE void key_block(const struct nl_attend_block *b, bool distance, const f
 static void pack_queries(const struct nl_attend_block *b, size_t first, float factor, float *q)
 {
     const size_t count = b->n - first < STEP ? b->n - first : STEP;
-    memset(q, 0, b->d * STEP * sizeof *q);
-    for (size_t i = 0; i < count; i++) {
-        const float *q_i = b->q + (first + i) * b->q_stride;
-        for (size_t k = 0; k < b->d; k++)
-            q[k * STEP + i] = q_i[k] * factor;
-    }
+    if (count < STEP)
+        memset(q, 0, b->d * STEP * sizeof *q);
+    transpose(b->q + first * b->q_stride, b->q_stride, count, b->d, q, STEP);
+    for (size_t k = 0; k < b->d * STEP; k += VEC_LANES)
+        vec_store(q + k, vec_mul(vec_load(q + k), vec_set1(factor)));
 }
 
+/* y = oᵀ / Σ. */
 static void write_answers(const struct nl_attend_block *b, size_t first, const struct step *step)
 {
     const size_t count = b->n - first < STEP ? b->n - first : STEP;
-    for (size_t i = 0; i < count; i++) {
-        const float inverse = 1 / step->sum[i];
-        float *y_i = b->y + (first + i) * b->y_stride;
-        for (size_t c = 0; c < b->dv; c++)
-            y_i[c] = step->o[c * STEP + i] * inverse;
-    }
+    vec inverse[VECS];
+    for (int v = 0; v < VECS; v++)
+        inverse[v] = vec_div(vec_set1(1), vec_load(step->sum + v * VEC_LANES));
+    for (size_t c = 0; c < b->dv; c++)
+        for (int v = 0; v < VECS; v++) {
+            float *o = step->o + c * STEP + (size_t)v * VEC_LANES;
+            vec_store(o, vec_mul(vec_load(o), inverse[v]));
+        }
+    transpose(step->o, STEP, b->dv, count, b->y + first * b->y_stride, b->y_stride);
 }
 
 /* Cuts the scratch memory into the steps' parts; the rest of it is for scores. */

@@ -47,7 +47,7 @@ struct nl_moments {
     X(void, euclidean,                                                                                 \
       (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,             \
        float *out, size_t out_stride))                                                                 \
-    /* the same without the root; sums and maxima of |difference|: one chain each, k ascending */       \
+    /* the same without the root; sums and maxima of |difference|: one chain each, k ascending */      \
     X(void, squares,                                                                                   \
       (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,             \
        float *out, size_t out_stride))                                                                 \
@@ -57,12 +57,12 @@ struct nl_moments {
     X(void, chebyshev,                                                                                 \
       (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,             \
        float *out, size_t out_stride))                                                                 \
-    /* out[i][j] = ½ Σ_k (q[i][k] − key[j][k])², each number in two floats, high and low half, at    \
+    /* out[i][j] = ½ Σ_k (q[i][k] − key[j][k])², each number in two floats, high and low half, at \
      * 2k and 2k + 1 of rows of 2d: the cosine dissimilarity of unit rows, without cancellation */     \
     X(void, chord,                                                                                     \
       (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,             \
        float *out, size_t out_stride))                                                                 \
-    /* out[i][j] = min_k a[i][k] + b[k][j]; a is n × depth, b depth × m; +∞ without depth */        \
+    /* out[i][j] = min_k a[i][k] + b[k][j]; a is n × depth, b depth × m; +∞ without depth */       \
     X(void, min_plus,                                                                                  \
       (const double *a, size_t a_stride, size_t n, size_t depth, const double *b, size_t b_stride,     \
        size_t m, double *out, size_t out_stride))                                                      \
@@ -72,21 +72,27 @@ struct nl_moments {
     X(double, exp_sum, (float *x, size_t m, float beta, float top))                                    \
     /* the moments of t[j] = beta · (x[j] − top); x is left alone */                                \
     X(struct nl_moments, moments, (const float *x, size_t m, float beta, float top))                   \
-    /* 2·iterations·width fused multiply-adds from registers: the fastest this tier can go; returns  \
-     * how many floating-point operations that were */                                                 \
+    /* 2·iterations·width fused multiply-adds from registers: the fastest this tier can go;          \
+     * returns how many floating-point operations that were */                                         \
     X(double, peak, (size_t iterations))                                                               \
     /* x[j] *= factor */                                                                               \
     X(void, scale, (float *x, size_t m, float factor))                                                 \
-    /* fused attention of a block of queries: see attend.h */                                      \
-    X(void, attend, (const struct nl_attend_block *block))                                         \
+    /* the largest |x[j]|, or NaN when one of them is not finite; 0 for m = 0 */                       \
+    X(float, largest, (const float *x, size_t m))                                                      \
+    /* packs m rows of d features as keys: nl_panels_size(m, d) floats, the last panel filled up       \
+     */                                                                                                \
+    X(void, pack, (const float *rows, size_t stride, size_t m, size_t d, float *panels))               \
+    /* fused attention of a block of queries: see attend.h */                                          \
+    X(void, attend, (const struct nl_attend_block *block))                                             \
     /* y[i][c] = Σ_j a[i][j] · v[j][c]; a is n × m, v is m × dv, y is n × dv */                   \
     X(void, mix,                                                                                       \
       (const float *a, size_t a_stride, size_t n, size_t m, const float *v, size_t v_stride,           \
-       size_t dv, float *y, size_t y_stride))                                                              \
+       size_t dv, float *y, size_t y_stride))                                                          \
     /* non-local means: the pairs of a block and one offset, see nlm.h */                              \
     X(void, nlm_block, (const struct nl_nlm_block *block))                                             \
-    /* out[j] = Σ taps[i] taps[k] (p[i][k] − q[i][k + j])² over patch × patch places and the        \
-     * channels, whose planes are `plane` apart; p, q: upper left corners; count >= 1 candidates */    \
+    /* out[j] = Σ taps[i] taps[k] (p[i][k] − q[i][k + j])² over patch × patch places and the      \
+     * channels, whose planes are `plane` apart; p, q: upper left corners; count >= 1 candidates       \
+     */                                                                                                \
     X(void, nlm_distances,                                                                             \
       (const float *p, const float *q, size_t stride, size_t plane, size_t channels, size_t patch,     \
        const float *taps, size_t count, float *out))

@@ -94,3 +94,13 @@ void NL_TIER(nl_sqdist)(const float *q, size_t q_stride, size_t n, const float *
 {
     score(true, q, q_stride, n, w, panels, m, d, out, out_stride);
 }
+
+void NL_TIER(nl_pack)(const float *rows, size_t stride, size_t m, size_t d, float *panels)
+{
+    for (size_t j = 0; j < m; j += NL_LANES) {
+        const size_t count = m - j < NL_LANES ? m - j : NL_LANES;
+        if (count < NL_LANES)
+            memset(panels + j * d, 0, NL_LANES * d * sizeof *panels);
+        transpose(rows + j * stride, stride, count, d, panels + j * d, NL_LANES);
+    }
+}

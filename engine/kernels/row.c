@@ -22,6 +22,25 @@ float NL_TIER(nl_max)(const float *x, size_t m)
     return largest;
 }
 
+float NL_TIER(nl_largest)(const float *x, size_t m)
+{
+    vec top = vec_zero(), zeros = vec_zero();
+    for (size_t j = 0; j < m; j += VEC_LANES) {
+        vec x_j = vec_load_part(x + j, m - j, 0);
+        top = vec_max(top, vec_max(x_j, vec_sub(vec_zero(), x_j)));
+        zeros = vec_fma(x_j, vec_zero(), zeros); /* ∞·0 and NaN·0 are NaN, and stay so */
+    }
+    float lanes[VEC_LANES], nans[VEC_LANES], largest = 0;
+    vec_store(lanes, top);
+    vec_store(nans, zeros);
+    for (int l = 0; l < VEC_LANES; l++) {
+        if (nans[l] != 0)
+            return nans[l];
+        largest = lanes[l] > largest ? lanes[l] : largest;
+    }
+    return largest;
+}
+
 static double lanes_sum(const double *total)
 {
     double sum = 0;

@@ -141,6 +141,17 @@ static float max(const float *x, size_t m)
     return largest;
 }
 
+static float largest(const float *x, size_t m)
+{
+    float size = 0;
+    for (size_t j = 0; j < m; j++) {
+        if (!isfinite(x[j]))
+            return NAN;
+        size = fabsf(x[j]) > size ? fabsf(x[j]) : size;
+    }
+    return size;
+}
+
 static double exp_sum(float *x, size_t m, float beta, float top)
 {
     double sum = 0;
@@ -268,6 +279,14 @@ static void nlm_distances(const float *p, const float *q, size_t stride, size_t 
         }
         out[j] = (float)sum;
     }
+}
+
+static void pack(const float *rows, size_t stride, size_t m, size_t d, float *panels)
+{
+    for (size_t j = 0; j < nl_panels_size(m, 1); j++)
+        for (size_t k = 0; k < d; k++)
+            panels[j / NL_LANES * NL_LANES * d + k * NL_LANES + j % NL_LANES] =
+                j < m ? rows[j * stride + k] : 0;
 }
 
 /* Exponent of query i and key j, in base 2. */

@@ -92,4 +92,23 @@ static inline vec vec_exp2_whole(vec n)
     return vec_where_ge(vec_scale2(vec_set1(1.0f), vec_max(n, lowest)), n, lowest);
 }
 
+/* to[k][i] = from[i][k] for any `rows` × `cols`. */
+static inline void transpose(const float *from, size_t from_stride, size_t rows, size_t cols,
+                             float *to, size_t to_stride)
+{
+    for (size_t i = 0; i < rows; i += VEC_LANES) {
+        for (size_t k = 0; k < cols; k += VEC_LANES) {
+            const float *block = from + i * from_stride + k;
+            float *out = to + k * to_stride + i;
+            if (rows - i >= VEC_LANES && cols - k >= VEC_LANES) {
+                vec_transpose(block, from_stride, out, to_stride);
+                continue;
+            }
+            for (size_t r = 0; r < VEC_LANES && r < rows - i; r++)
+                for (size_t c = 0; c < VEC_LANES && c < cols - k; c++)
+                    out[c * to_stride + r] = block[r * from_stride + c];
+        }
+    }
+}
+
 #endif

@@ -59,6 +59,11 @@ static inline vec vec_max(vec a, vec b)
     return _mm256_max_ps(a, b);
 }
 
+static inline vec vec_div(vec a, vec b)
+{
+    return _mm256_div_ps(a, b);
+}
+
 static inline vec vec_sqrt(vec x)
 {
     return _mm256_sqrt_ps(x);
@@ -97,6 +102,30 @@ static inline vec vec_add_exponent(vec x, vec t)
 static inline vec vec_where_ge(vec x, vec a, vec b)
 {
     return _mm256_and_ps(x, _mm256_cmp_ps(a, b, _CMP_GE_OQ));
+}
+
+/* to[k][i] = from[i][k] for an 8 × 8 block: pairs of rows, of pairs, then of halves change places
+ */
+static inline void vec_transpose(const float *from, size_t from_stride, float *to, size_t to_stride)
+{
+    __m256 r[8], t[8];
+    for (int i = 0; i < 8; i++)
+        r[i] = _mm256_loadu_ps(from + (size_t)i * from_stride);
+    for (int i = 0; i < 8; i += 2) {
+        t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+        t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4) {
+        r[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
+        r[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xee);
+        r[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+        r[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xee);
+    }
+    for (int i = 0; i < 4; i++) {
+        _mm256_storeu_ps(to + (size_t)i * to_stride, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
+        _mm256_storeu_ps(to + (size_t)(i + 4) * to_stride,
+                         _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
+    }
 }
 
 /* total[lane] += x[lane] for VEC_LANES lanes */

@@ -59,6 +59,11 @@ static inline vec vec_max(vec a, vec b)
     return _mm512_max_ps(a, b);
 }
 
+static inline vec vec_div(vec a, vec b)
+{
+    return _mm512_div_ps(a, b);
+}
+
 static inline vec vec_sqrt(vec x)
 {
     return _mm512_sqrt_ps(x);
@@ -101,6 +106,37 @@ static inline vec vec_where_ge(vec x, vec a, vec b)
 /* lanes n.. of a, then the first n of b; n is a constant */
 #define vec_slide(a, b, n)                                                                         \
     _mm512_castsi512_ps(_mm512_alignr_epi32(_mm512_castps_si512(b), _mm512_castps_si512(a), n))
+
+/* to[k][i] = from[i][k] for a 16 × 16 block: pairs of rows, of pairs, then quarters change places
+ */
+static inline void vec_transpose(const float *from, size_t from_stride, float *to, size_t to_stride)
+{
+    __m512 r[16], t[16];
+    for (int i = 0; i < 16; i++)
+        r[i] = _mm512_loadu_ps(from + (size_t)i * from_stride);
+    for (int i = 0; i < 16; i += 2) {
+        t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4) {
+        r[i] = _mm512_shuffle_ps(t[i], t[i + 2], 0x44);
+        r[i + 1] = _mm512_shuffle_ps(t[i], t[i + 2], 0xee);
+        r[i + 2] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+        r[i + 3] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0xee);
+    }
+    /* r[4g + c] holds columns c, 4+c, 8+c, 12+c of rows 4g..4g+3 */
+    for (int c = 0; c < 4; c++) {
+        __m512 low01 = _mm512_shuffle_f32x4(r[c], r[c + 4], 0x88);
+        __m512 low23 = _mm512_shuffle_f32x4(r[c + 8], r[c + 12], 0x88);
+        __m512 high01 = _mm512_shuffle_f32x4(r[c], r[c + 4], 0xdd);
+        __m512 high23 = _mm512_shuffle_f32x4(r[c + 8], r[c + 12], 0xdd);
+        float *out = to + (size_t)c * to_stride;
+        _mm512_storeu_ps(out, _mm512_shuffle_f32x4(low01, low23, 0x88));
+        _mm512_storeu_ps(out + 4 * to_stride, _mm512_shuffle_f32x4(high01, high23, 0x88));
+        _mm512_storeu_ps(out + 8 * to_stride, _mm512_shuffle_f32x4(low01, low23, 0xdd));
+        _mm512_storeu_ps(out + 12 * to_stride, _mm512_shuffle_f32x4(high01, high23, 0xdd));
+    }
+}
 
 /* total[lane] += x[lane] for VEC_LANES lanes */
 static inline void vec_add_to_double(double *total, vec x)

@@ -31,7 +31,7 @@ typedef enum nl_similarity_id {
 /* C_i of the weights. */
 typedef enum nl_normalizer {
     NL_NORMALIZE_SUM,   /* Σ_j s(i, j): rows sum to 1 */
-    NL_NORMALIZE_COUNT, /* the number of keys the query may read */
+    NL_NORMALIZE_COUNT, /* the number of keys, m; in a search window, those in it */
     NL_NORMALIZE_KINDS,
 } nl_normalizer;
 

@@ -69,8 +69,10 @@ NL_API nl_status nl_explain_linear(const nl_linear *map, const float *x, size_t 
                                    nl_sum *sum, nl_error *error);
 
 /*
- * D(i, j) of rows of x: terms are features; *value is the dissimilarity made of the total (its
- * root, for euclidean).
+ * D(i, j) of rows of x: terms are features; *value is the dissimilarity made of them: the total for
+ * sqeuclidean and manhattan, its root for euclidean, the largest term for chebyshev; for cosine and
+ * correlation the total, left and right being of unit rows (1 where a row has no direction). For
+ * gaussian-kernel it is the distance, from which nl_gaussian_dissim goes on with the bandwidth.
  */
 NL_API nl_status nl_explain_dissim(nl_metric_id metric, const nl_matrix *x, size_t i, size_t j,
                                    nl_sum *sum, double *value, nl_error *error);
