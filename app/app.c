@@ -142,7 +142,8 @@ static void adopt_opened(struct app *app, const struct result *result)
     if (!app->opening.keep_query)
         default_query(doc, &result->source->source);
     app->opening.keep_query = false;
-    if (scene == SCENE_TABLE && !result->source->source.table.labels)
+    if (nl_orders[param_choice(doc, PARAM_ORDER)].needs_classes &&
+        !result->source->source.table.labels)
         param_set(doc, PARAM_ORDER, (struct param_value){.number = NL_ORDER_INPUT});
     app->scene = scene;
     app->opening.key = 0;

@@ -151,8 +151,8 @@ static bool run_order(struct job *job, const struct stage_keys *keys, nl_error *
     if (current->order && current->order->part.key == keys->order)
         return true;
     begin_stage(job, TR_N("Order"));
-    struct order_part *order =
-        order_part_make(doc, current->source, current->dissim, keys->order, &job->exec, error);
+    struct order_part *order = order_part_make(doc, current->source, current->features,
+                                               current->dissim, keys->order, &job->exec, error);
     if (!order)
         return false;
     part_release(&current->order);

@@ -85,8 +85,8 @@ struct stage_keys stage_keys(const struct doc *doc, uint64_t source_key, enum so
         PARAM_SIMILARITY,  PARAM_NORMALIZE, PARAM_LAMBDA, PARAM_PERPLEXITY, PARAM_PERPLEXITY_PER,
         PARAM_TEMPERATURE, PARAM_H,         PARAM_SIGMA,  PARAM_SCALE,      PARAM_SELF,
         PARAM_EMBED,       PARAM_DIM,       PARAM_SEED};
-    static const enum param_id dissim[] = {PARAM_METRIC};
-    static const enum param_id order[] = {PARAM_ORDER};
+    static const enum param_id dissim[] = {PARAM_METRIC, PARAM_BANDWIDTH};
+    static const enum param_id order[] = {PARAM_ORDER, PARAM_LEAF};
     struct stage_keys keys = {.source = source_key};
     if (kind == SOURCE_PICTURE)
         keys.features = mix_params(source_key, doc, picture, sizeof picture / sizeof *picture);
@@ -94,8 +94,8 @@ struct stage_keys stage_keys(const struct doc *doc, uint64_t source_key, enum so
         keys.features = mix_params(source_key, doc, rows, 1);
     keys.attention =
         mix_params(keys.features, doc, attention, sizeof attention / sizeof *attention);
-    keys.dissim = mix_params(keys.features, doc, dissim, 1);
-    keys.order = mix_params(keys.dissim, doc, order, 1);
+    keys.dissim = mix_params(keys.features, doc, dissim, 2);
+    keys.order = mix_params(keys.dissim, doc, order, 2);
     return keys;
 }
 
@@ -193,9 +193,11 @@ struct dissim_part *dissim_part_make(const struct doc *doc, const struct feature
                  x->rows, (double)x->rows * (double)x->rows * 4e-9, DISSIM_MAX);
         return part;
     }
+    const nl_dissim_params params = {(nl_metric_id)param_choice(doc, PARAM_METRIC),
+                                     param_number(doc, PARAM_BANDWIDTH)};
     nl_status status = nl_matrix_alloc(&part->d, x->rows, x->rows, error);
     if (status == NL_OK)
-        status = nl_dissim((nl_metric_id)param_choice(doc, PARAM_METRIC), x, exec, &part->d, error);
+        status = nl_dissim_run(&params, x, exec, &part->d, NULL, error);
     if (status == NL_OK) {
         part->largest = nl_dissim_largest(&part->d, &part->largest_i, &part->largest_j);
     } else {
@@ -214,14 +216,35 @@ static void order_destroy(struct part *part)
     part_release(&order->dissim);
 }
 
+static nl_status run_order(const struct doc *doc, const struct source_part *source,
+                           const struct features_part *features, const struct dissim_part *dissim,
+                           const nl_exec *exec, struct order_part *part, nl_error *error)
+{
+    const size_t n = dissim->d.rows;
+    double *keys = NULL;
+    nl_order_params params = {.id = (nl_order_id)param_choice(doc, PARAM_ORDER),
+                              .leaf = (nl_leaf)param_choice(doc, PARAM_LEAF),
+                              .classes = source->source.table.labels};
+    nl_status status = NL_OK;
+    if (nl_orders[params.id].needs_keys && source->source.kind == SOURCE_PICTURE) {
+        params.keys = keys = malloc(n * sizeof *keys);
+        status = keys ? stage_brightness(&features->features, exec, keys, error)
+                      : nl_fail(error, NL_NOMEM, "no memory for the order of %zu rows", n);
+    }
+    if (status == NL_OK)
+        status = nl_order_run(&params, n, &dissim->d, &features->features.x, exec, part->order,
+                              NULL, &part->notes, error);
+    free(keys);
+    return status;
+}
+
 static nl_status fill_order(const struct doc *doc, const struct source_part *source,
-                            const struct dissim_part *dissim, const nl_exec *exec,
-                            struct order_part *part, nl_error *error)
+                            const struct features_part *features, const struct dissim_part *dissim,
+                            const nl_exec *exec, struct order_part *part, nl_error *error)
 {
     const size_t n = dissim->d.rows;
     const int *labels = source->source.table.labels;
-    nl_status status =
-        nl_order_rows((nl_order_id)param_choice(doc, PARAM_ORDER), n, labels, part->order, error);
+    nl_status status = run_order(doc, source, features, dissim, exec, part, error);
     if (status != NL_OK)
         return status;
     for (size_t p = 0; p < n; p++) {
@@ -240,8 +263,8 @@ static nl_status fill_order(const struct doc *doc, const struct source_part *sou
 }
 
 struct order_part *order_part_make(const struct doc *doc, const struct source_part *source,
-                                   struct dissim_part *dissim, uint64_t key, const nl_exec *exec,
-                                   nl_error *error)
+                                   const struct features_part *features, struct dissim_part *dissim,
+                                   uint64_t key, const nl_exec *exec, nl_error *error)
 {
     const size_t n = dissim->d.rows;
     struct order_part *part = new_part(sizeof *part, key, order_destroy, error);
@@ -255,7 +278,7 @@ struct order_part *order_part_make(const struct doc *doc, const struct source_pa
     if (!part->order || !part->permutation || !part->position)
         status = nl_fail(error, NL_NOMEM, "no memory for the order of %zu rows", n);
     else if (n > 0)
-        status = fill_order(doc, source, dissim, exec, part, error);
+        status = fill_order(doc, source, features, dissim, exec, part, error);
     if (status != NL_OK)
         part_release(&part);
     return part;

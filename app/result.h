@@ -60,6 +60,7 @@ struct order_part {
     nl_matrix overview;         /* D in this order, averaged; empty while n is small */
     double path, path_input;
     size_t class_runs; /* 0 without labels */
+    unsigned notes;    /* NL_ORDER_NOTE_ */
 };
 
 enum { SHOWN_SIDE = 1024, DISSIM_MAX = 4096, OVERVIEW_SIDE = 1024 };
@@ -94,7 +95,7 @@ struct attention_part *attention_part_make(const struct doc *doc, struct feature
 struct dissim_part *dissim_part_make(const struct doc *doc, const struct features_part *features,
                                      uint64_t key, const nl_exec *exec, nl_error *error);
 struct order_part *order_part_make(const struct doc *doc, const struct source_part *source,
-                                   struct dissim_part *dissim, uint64_t key, const nl_exec *exec,
-                                   nl_error *error);
+                                   const struct features_part *features, struct dissim_part *dissim,
+                                   uint64_t key, const nl_exec *exec, nl_error *error);
 
 #endif

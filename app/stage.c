@@ -271,6 +271,25 @@ nl_status stage_values_alloc(const struct doc *doc, const struct stage_features 
     return status;
 }
 
+nl_status stage_brightness(const struct stage_features *features, const nl_exec *exec, double *keys,
+                           nl_error *error)
+{
+    const nl_features_params params = {
+        .kind = NL_FEATURE_LUMA, .patch = features->grid.patch, .stride = features->grid.stride};
+    nl_matrix luma = {0};
+    if (features->picture.width == 0)
+        return nl_fail(error, NL_INVALID, "only the patches of a picture have a brightness");
+    nl_status status = nl_features_alloc(&features->picture, &params, exec, &luma, NULL, error);
+    for (size_t i = 0; status == NL_OK && i < luma.rows; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < luma.cols; k++)
+            sum += (double)nl_row(&luma, i)[k];
+        keys[i] = sum / (double)luma.cols;
+    }
+    nl_matrix_free(&luma);
+    return status;
+}
+
 /* Pixels of the original picture for one of the reduced one. */
 static void magnification(const struct stage_features *features, double *fx, double *fy)
 {

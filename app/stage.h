@@ -56,6 +56,10 @@ void stage_attention_free(struct stage_attention *attention);
 nl_status stage_values_alloc(const struct doc *doc, const struct stage_features *features,
                              const nl_exec *exec, nl_matrix *values, nl_error *error);
 
+/* keys (one a row of x, the caller's) = mean luma of each cell's patch; pictures only. */
+nl_status stage_brightness(const struct stage_features *features, const nl_exec *exec, double *keys,
+                           nl_error *error);
+
 /* The row (from 0) that a query means; NL_INVALID, naming the extent, when it lies outside. */
 nl_status stage_query_row(const struct stage_features *features, enum source_kind kind,
                           const struct doc_query *query, size_t *row, nl_error *error);

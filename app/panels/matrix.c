@@ -121,10 +121,26 @@ static void react(struct ui *ui, const struct frame *frame, const struct scene *
     hover(ui, scene, order, i, j);
 }
 
+/* The orders that make sense for what is shown. */
+struct offer {
+    int ids[NL_ORDER_COUNT];
+    int count;
+};
+
+static struct offer offered(const struct source *source)
+{
+    struct offer offer = {.count = 0};
+    for (int id = 0; id < NL_ORDER_COUNT; id++)
+        if ((!nl_orders[id].needs_classes || source->table.labels) &&
+            (!nl_orders[id].needs_keys || source->kind == SOURCE_PICTURE))
+            offer.ids[offer.count++] = id;
+    return offer;
+}
+
 static const char *order_label(void *user, int i)
 {
-    (void)user;
-    return tr(nl_orders[i].label);
+    const struct offer *offer = user;
+    return tr(nl_orders[offer->ids[i]].label);
 }
 
 /* A line of the figures, left out where the panel ends. */
@@ -146,17 +162,22 @@ static void draw_side(struct ui *ui, struct draw_rect rect, const struct scene *
     const struct ui_style *style = ui->style;
     const struct source *source = &scene->result->source->source;
     char text[120], first[64], second[64];
-    int choice = param_choice(scene->doc, PARAM_ORDER);
+    struct offer offer = offered(source);
+    int choice = 0;
+    while (choice + 1 < offer.count && offer.ids[choice] != param_choice(scene->doc, PARAM_ORDER))
+        choice++;
     struct ui_column column = ui_column(rect, 0);
-    const struct ui_choices choices = {.name = order_label,
-                                       .count = source->table.labels ? NL_ORDER_COUNT : 1};
+    const struct ui_choices choices = {.name = order_label, .user = &offer, .count = offer.count};
     struct draw_rect box =
         ui_row(ui, &column, "order", tr("Order"), tr(param_table[PARAM_ORDER].help));
     box = ui_center(box, box.w, style->control);
     box.w = fminf(box.w, ui_px(style, 180));
     if (ui_dropdown_of(ui, box, "order", &choices, &choice, tr(param_table[PARAM_ORDER].help)) &
         UI_CHANGED)
-        edit_param(edits, PARAM_ORDER, (struct param_value){.number = choice}, true);
+        edit_param(edits, PARAM_ORDER, (struct param_value){.number = offer.ids[choice]}, true);
+    if (order->notes & NL_ORDER_NOTE_PLAIN_LEAVES)
+        ui_label(ui, ui_column_next(&column, ui_px(style, 22)), UI_ALIGN_LEFT, ui_type_muted(ui),
+                 tr("More than 2,000 rows: leaves in the plain order"));
     const float row = ui_px(style, 22);
     snprintf(text, sizeof text, "%.2f   (%s %.2f)", order->path, tr("in file order"),
              order->path_input);

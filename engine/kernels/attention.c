@@ -178,18 +178,15 @@ NL_INLINE void raise_top(const struct step *step, const vec *tops, size_t channe
 /* p = 2^(s − top) in place, summed. */
 NL_INLINE void exponentials(const struct step *step, const vec *tops, float *s, size_t keys)
 {
-    vec sum[VECS], magic[VECS], lowest[VECS];
+    vec sum[VECS];
 #pragma GCC unroll 3
-    for (int v = 0; v < VECS; v++) {
+    for (int v = 0; v < VECS; v++)
         sum[v] = vec_load(step->sum + v * VEC_LANES);
-        magic[v] = vec_sub(vec_set1(12582912.0f), tops[v]);
-        lowest[v] = vec_sub(tops[v], vec_set1(126.0f));
-    }
     for (size_t j = 0; j < keys; j++)
 #pragma GCC unroll 3
         for (int v = 0; v < VECS; v++) {
             float *s_j = s + j * STEP + (size_t)v * VEC_LANES;
-            vec p = vec_exp2_below(vec_load(s_j), magic[v], lowest[v]);
+            vec p = vec_exp2(vec_sub(vec_load(s_j), tops[v]));
             sum[v] = vec_add(sum[v], p);
             vec_store(s_j, p);
         }

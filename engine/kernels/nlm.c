@@ -202,7 +202,7 @@ NL_INLINE void weigh_row(const struct nl_nlm_block *b, size_t i, size_t patch, s
 
 NL_INLINE void block(const struct nl_nlm_block *b, size_t patch, size_t channels)
 {
-    column_sums(b, patch, channels); if (b->scale > 0) return;
+    column_sums(b, patch, channels);
     for (size_t i = 0; i < b->rows; i++) {
         if (b->largest)
             weigh_row(b, i, patch, channels, true);

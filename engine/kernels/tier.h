@@ -66,16 +66,17 @@ static inline vec vec_exp(vec x)
 }
 
 /*
- * 2^(x − top) for x <= top and whole top, relative error below 2.1e-7; at least 2^−126, which is
- * nothing beside the largest. Adding 1.5·2²³ rounds to a whole number n and leaves it in the lowest
- * bits, from where a shift puts it into the exponent of 2^r, |r| <= 1/2. The polynomial of degree 5
- * is the one whose largest relative error is smallest (7.5e-8 before rounding).
+ * 2^x for x <= 0, relative error below 2.1e-7; at least 2^−126, which is nothing beside 1. Adding
+ * 1.5·2²³ rounds to a whole number n and leaves it in the lowest bits, from where a shift puts it
+ * into the exponent of 2^r, |r| <= 1/2. The polynomial of degree 5 is the one whose largest
+ * relative error is smallest (7.5e-8 before rounding).
  */
-static inline vec vec_exp2_below(vec x, vec magic_minus_top, vec lowest)
+static inline vec vec_exp2(vec x)
 {
-    vec y = vec_max(x, lowest);
-    vec t = vec_add(y, magic_minus_top);
-    vec r = vec_sub(y, vec_sub(t, magic_minus_top));
+    const vec magic = vec_set1(12582912.0f);
+    vec y = vec_max(x, vec_set1(-126.0f));
+    vec t = vec_add(y, magic);
+    vec r = vec_sub(y, vec_sub(t, magic));
     vec e = vec_set1(0.00132764725f);
     e = vec_fma(e, r, vec_set1(0.00967554189f));
     e = vec_fma(e, r, vec_set1(0.0555071309f));

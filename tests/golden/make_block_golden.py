@@ -121,6 +121,7 @@ def weigh(p, s, shape):
     n, m = s.shape
     exponential = p["similarity"] in EXPONENTIAL
     allowed = allowed_keys(p, n, m, shape)
+    count = allowed.sum(1, keepdim=True).double()
     own = torch.eye(n, m, dtype=torch.bool)
     if p["self"] == "max":
         others = s.masked_fill(own | ~allowed, -torch.inf).amax(1, keepdim=True)
@@ -128,7 +129,6 @@ def weigh(p, s, shape):
     elif p["self"] == "exclude":
         allowed = allowed & ~own
     s = s.masked_fill(~allowed, -torch.inf if exponential else 0.0)
-    count = allowed.sum(1, keepdim=True).double()
     if exponential and p["normalize"] == "sum":
         return s, torch.softmax(s, 1).nan_to_num(0.0)
     weights = torch.exp(s) if exponential else s

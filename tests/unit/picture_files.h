@@ -37,8 +37,9 @@ static inline struct file file_read(const char *name)
 {
     struct file file = {{0}, NULL, 0};
     char path[1024];
-    snprintf(file.name, sizeof file.name, "%s", name);
-    snprintf(path, sizeof path, "%s/%s", NL_TEST_PICTURES, name);
+    assert_in_range(snprintf(file.name, sizeof file.name, "%s", name), 1, sizeof file.name - 1);
+    assert_in_range(snprintf(path, sizeof path, "%s/%s", NL_TEST_PICTURES, name), 1,
+                    sizeof path - 1);
     FILE *stream = fopen(path, "rb");
     assert_non_null(stream);
     uint8_t *bytes = malloc(MAX_FILE);

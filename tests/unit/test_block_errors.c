@@ -346,7 +346,7 @@ static double plain_row(const struct scene *scene, size_t i, double *s, double *
         c += a[j];
     }
     if (p->normalizer == NL_NORMALIZE_COUNT)
-        c = (double)(m - (p->self == NL_SELF_EXCLUDE));
+        c = (double)m;
     for (size_t j = 0; j < m; j++) {
         a[j] /= c;
         largest = fmax(largest, fabs(a[j]));

@@ -76,8 +76,8 @@ static void test_arrays_that_are_no_features(void **state)
     (void)state;
     nl_error error = {0};
     const float numbers[4] = {0, 1, 2, 3};
-    static const size_t shapes[][4] = {{4, 0, 0, 0}, {2, 2, 1, 1}, {0, 4, 0, 0}};
-    static const size_t dims[] = {1, 4, 2};
+    static const size_t shapes[][5] = {{4, 0, 0, 0, 0}, {2, 2, 1, 1, 1}, {0, 4, 0, 0, 0}};
+    static const size_t dims[] = {1, 5, 2};
     for (size_t i = 0; i < 3; i++) {
         void *bytes;
         size_t size;
