@@ -360,6 +360,9 @@ static void command_exec(struct app *app, enum command_id command)
         else
             job_cancel(app->job);
         break;
+    case COMMAND_COMPUTE:
+        app->posted_source = 0; /* what is missing is asked for again */
+        break;
     case COMMAND_HELP:
         app->view.help = !app->view.help;
         break;

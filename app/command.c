@@ -17,6 +17,7 @@ const struct command command_table[COMMAND_COUNT] = {
     [COMMAND_SMALLER] = {"smaller", TR_N("Everything smaller"), "Ctrl −", '-', UI_MOD_CTRL},
     [COMMAND_NORMAL_SIZE] = {"normal-size", TR_N("Normal size"), "Ctrl 0", '0', UI_MOD_CTRL},
     [COMMAND_CANCEL] = {"cancel", TR_N("Give up what is being computed"), "Esc", UI_KEY_ESC, 0},
+    [COMMAND_COMPUTE] = {"compute", TR_N("Compute what was given up"), "F5", UI_KEY_F1 + 4, 0},
     [COMMAND_HELP] = {"help", TR_N("These keys"), "F1", UI_KEY_F1, 0},
     [COMMAND_QUIT] = {"quit", TR_N("Quit"), "Ctrl Q", 'q', UI_MOD_CTRL},
 };

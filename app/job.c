@@ -27,7 +27,9 @@ struct job {
     bool fresh; /* published and not yet taken */
     const char *stage;
 
-    atomic_bool cancel;
+    atomic_bool stop;       /* give up at once */
+    atomic_bool cancel;     /* the request is out of date: give up what would take long */
+    _Atomic double started; /* when the stage at work began, in milliseconds */
     _Atomic double fraction;
 
     /* The worker's own. */
@@ -43,10 +45,19 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
+/*
+ * A stage that is nearly done is more use finished: while a slider moves, requests come faster than
+ * stages end, and the view follows all the same.
+ */
+static const double patience_ms = 60;
+
 static bool cancelled(void *user)
 {
     struct job *job = user;
-    return atomic_load_explicit(&job->cancel, memory_order_relaxed);
+    if (atomic_load_explicit(&job->stop, memory_order_relaxed))
+        return true;
+    return atomic_load_explicit(&job->cancel, memory_order_relaxed) &&
+           now_ms() - atomic_load_explicit(&job->started, memory_order_relaxed) > patience_ms;
 }
 
 static void progress(void *user, double fraction)
@@ -61,6 +72,7 @@ static void begin_stage(struct job *job, const char *stage)
     job->stage = stage;
     pthread_mutex_unlock(&job->lock);
     atomic_store(&job->fraction, 0);
+    atomic_store(&job->started, now_ms());
 }
 
 static void publish(struct job *job)
@@ -194,6 +206,7 @@ static void *worker(void *argument)
         job->waiting = false;
         job->busy = true;
         atomic_store(&job->cancel, false);
+        atomic_store(&job->stop, false);
         pthread_mutex_unlock(&job->lock);
         run_request(job);
         pthread_mutex_lock(&job->lock);
@@ -241,7 +254,7 @@ void job_destroy(struct job **pointer)
         return;
     pthread_mutex_lock(&job->lock);
     job->quit = true;
-    atomic_store(&job->cancel, true);
+    atomic_store(&job->stop, true);
     pthread_cond_signal(&job->posted);
     pthread_mutex_unlock(&job->lock);
     pthread_join(job->thread, NULL);
@@ -294,7 +307,7 @@ void job_cancel(struct job *job)
 {
     pthread_mutex_lock(&job->lock);
     job->waiting = false;
-    atomic_store(&job->cancel, true);
+    atomic_store(&job->stop, true);
     pthread_mutex_unlock(&job->lock);
 }
 

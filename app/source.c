@@ -19,6 +19,7 @@ static const struct builtin *find_builtin(const char *path)
     static const struct builtin builtins[] = {
         {"@sample", asset_sample_png, asset_sample_png_size, false},
         {"@iris", asset_iris_csv, asset_iris_csv_size, true},
+        {"@library", asset_library_csv, asset_library_csv_size, true},
     };
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
         if (strcmp(builtins[i].name, path) == 0)
@@ -60,8 +61,8 @@ nl_status source_check_name(const char *path, nl_error *error)
 {
     if (path[0] != '@' || find_builtin(path))
         return NL_OK;
-    return nl_fail(error, NL_INVALID, "there is no built-in '%s'; there are @sample and @iris",
-                   path);
+    return nl_fail(error, NL_INVALID,
+                   "there is no built-in '%s'; there are @sample, @iris and @library", path);
 }
 
 nl_status source_load(const char *path, const nl_csv_params *csv, struct source *source,

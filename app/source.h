@@ -17,8 +17,8 @@ struct source {
 };
 
 /*
- * Opens a file or a built-in (@sample, @iris). csv may be NULL; it matters to tables alone. The
- * error names the file. Limits: see the loaders.
+ * Opens a file or a built-in (@sample, @iris, @library). csv may be NULL; it matters to tables
+ * alone. The error names the file. Limits: see the loaders.
  */
 nl_status source_load(const char *path, const nl_csv_params *csv, struct source *source,
                       nl_error *error);

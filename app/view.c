@@ -207,8 +207,14 @@ void view_stale(struct ui *ui, struct draw_rect rect, const struct scene *scene,
     if (!scene->stale)
         return;
     draw_fill(ui->list, rect, 0, (style->panel & 0xffffff00u) | 0x99u);
-    if (!scene->job.busy)
+    if (!scene->job.busy) { /* given up */
+        const char *label = tr("Compute");
+        struct draw_rect button = ui_center(rect, ui_button_width(ui, label), style->control);
+        if (ui_button(ui, button, id, label, UI_BUTTON_ACCENT,
+                      command_table[COMMAND_COMPUTE].key_name))
+            edit_command(edits, COMMAND_COMPUTE);
         return;
+    }
     struct draw_rect box = ui_center(rect, ui_px(style, 260), style->control);
     if (ui_progress(ui, box, id, tr(scene->job.stage), (float)scene->job.fraction, tr("Cancel")))
         edit_command(edits, COMMAND_CANCEL);

@@ -51,6 +51,7 @@ struct zoom {
 struct view {
     struct ui_scroll controls;
     struct zoom picture, matrix, scatter;
+    struct ui_scroll help_scroll;
     bool help; /* the list of keys is open */
     bool picture_dragging;
     size_t hover_row;         /* key under the pointer in any panel, SIZE_MAX = none */

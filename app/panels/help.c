@@ -32,9 +32,9 @@ void panel_help(struct ui *ui, const struct scene *scene, struct view *view, str
     const struct ui_style *style = ui->style;
     const int lines = COMMAND_COUNT + (int)(sizeof gestures / sizeof *gestures);
     (void)scene;
-    (void)view;
-    struct draw_rect box = ui_center(ui_window(ui), ui_px(style, 600),
-                                     ui_px(style, 22) * (float)lines + ui_px(style, 76));
+    struct draw_rect room = ui_inset(ui_window(ui), style->gap, style->gap);
+    struct draw_rect box =
+        ui_center(room, ui_px(style, 600), ui_px(style, 22) * (float)lines + ui_px(style, 76));
     struct ui_overlay before = ui_overlay_begin(ui, box);
     ui_overlay_box(ui, box);
     struct draw_rect inside = ui_inset(box, ui_px(style, 16), ui_px(style, 12));
@@ -43,11 +43,13 @@ void panel_help(struct ui *ui, const struct scene *scene, struct view *view, str
     ui_title(ui, head, tr("Keys and mouse"), NULL);
     if (ui_button(ui, close, "close-help", tr("Close"), UI_BUTTON_PLAIN, NULL))
         edit_command(edits, COMMAND_HELP);
-    struct ui_column column = ui_column(inside, 0);
+    struct draw_rect content = ui_scroll_begin(ui, inside, "help", &view->help_scroll);
+    struct ui_column column = ui_column(content, 0);
     for (size_t i = 0; i < sizeof gestures / sizeof *gestures; i++)
         line(ui, &column, tr(gestures[i].how), tr(gestures[i].what));
     ui_column_skip(&column, ui_px(style, 8));
     for (int c = 0; c < COMMAND_COUNT; c++)
         line(ui, &column, command_table[c].key_name, tr(command_table[c].label));
+    ui_scroll_end(ui, inside, &view->help_scroll, ui_column_used(&column));
     ui_overlay_end(ui, before);
 }

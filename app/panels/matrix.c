@@ -161,7 +161,7 @@ static void draw_side(struct ui *ui, struct draw_rect rect, const struct scene *
 {
     const struct ui_style *style = ui->style;
     const struct source *source = &scene->result->source->source;
-    char text[120], first[64], second[64];
+    char text[120];
     struct offer offer = offered(source);
     int choice = 0;
     while (choice + 1 < offer.count && offer.ids[choice] != param_choice(scene->doc, PARAM_ORDER))
@@ -179,15 +179,20 @@ static void draw_side(struct ui *ui, struct draw_rect rect, const struct scene *
         ui_label(ui, ui_column_next(&column, ui_px(style, 22)), UI_ALIGN_LEFT, ui_type_muted(ui),
                  tr("More than 2,000 rows: leaves in the plain order"));
     const float row = ui_px(style, 22);
-    snprintf(text, sizeof text, "%.2f   (%s %.2f)", order->path, tr("in file order"),
-             order->path_input);
+    snprintf(text, sizeof text, "%.2f", order->path);
     quality(ui, &column, rect, row, tr("Path length"), text);
-    snprintf(text, sizeof text, "%.4g   %s %s, %s", (double)order->dissim->largest, tr("between"),
-             view_row_name(scene, order->dissim->largest_i, first, sizeof first),
-             view_row_name(scene, order->dissim->largest_j, second, sizeof second));
+    if (param_choice(scene->doc, PARAM_ORDER) != NL_ORDER_INPUT) {
+        snprintf(text, sizeof text, "%.2f", order->path_input);
+        quality(ui, &column, rect, row, tr("In file order"), text);
+    }
+    snprintf(text, sizeof text, "%.4g", (double)order->dissim->largest);
     quality(ui, &column, rect, row, tr("Largest"), text);
+    quality(ui, &column, rect, row, tr("Between"),
+            view_row_name(scene, order->dissim->largest_i, text, sizeof text));
+    quality(ui, &column, rect, row, tr("and"),
+            view_row_name(scene, order->dissim->largest_j, text, sizeof text));
     if (order->class_runs > 0) {
-        snprintf(text, sizeof text, "%zu   (%zu %s)", order->class_runs, source->table.class_count,
+        snprintf(text, sizeof text, "%zu (%zu %s)", order->class_runs, source->table.class_count,
                  tr("classes"));
         quality(ui, &column, rect, row, tr("Class runs"), text);
     }

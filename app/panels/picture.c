@@ -241,8 +241,8 @@ static void figures_beside(struct ui *ui, struct draw_rect rect, const struct sc
     const char *name;
     char value[64];
     ui_label(ui, ui_cut_top(&rect, ui_px(style, 18), ui_px(style, 2)), UI_ALIGN_RIGHT,
-             ui_type_caption(ui), tr("largest five"));
-    for (size_t t = 0; t < scene->row->top_count && t < TOP_SHOWN && rect.h > ui_px(style, 140);
+             ui_type_caption(ui), tr("largest"));
+    for (size_t t = 0; t < scene->row->top_count && t < TOP_SHOWN && rect.h > ui_px(style, 130);
          t++) {
         struct draw_rect line = ui_cut_top(&rect, ui_px(style, 24), ui_px(style, 3));
         struct draw_rect number = ui_cut_right(&line, ui_px(style, 46), ui_px(style, 4));

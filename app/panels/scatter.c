@@ -30,7 +30,7 @@ static void fit(struct axes *axes, const nl_matrix *values)
             low = fmin(low, (double)nl_row(values, i)[axes->column[a]]);
             high = fmax(high, (double)nl_row(values, i)[axes->column[a]]);
         }
-        double margin = high > low ? (high - low) * 0.06 : 1;
+        double margin = high > low ? (high - low) * 0.06 : fmax(fabs(high) * 1e-3, 1);
         axes->low[a] = low - margin;
         axes->high[a] = high + margin;
     }
@@ -121,12 +121,14 @@ static void draw_points(struct ui *ui, const struct axes *axes, const struct sce
     const int map = view_heat_map(scene);
     const enum draw_scale scale = (enum draw_scale)param_choice(scene->doc, PARAM_OVERLAY);
     const size_t shown = values->rows < 2000 ? values->rows : 2000; /* the list is finite */
-    for (size_t k = 0; k < shown; k++) {
-        const size_t i = k * values->rows / shown;
+    for (size_t k = 0; k < 2 * shown; k++) { /* cold points first, hot ones over them */
+        const size_t i = k % shown * values->rows / shown;
         float x, y;
         const double weight = row->key && i < row->n ? (double)row->weights[i] : 0;
         const double largest = fmax((double)row->figures.largest, -(double)row->figures.smallest);
         double position = overlay_position(scale, fabs(weight), largest);
+        if ((position > 0.25) != (k >= shown))
+            continue;
         double hue = is_signed && largest > 0 ? 0.5 + weight / largest / 2 : position;
         to_screen(axes, nl_row(values, i), &x, &y);
         draw_point(ui, x, y, ui_px(style, 3) + (float)position * ui_px(style, 3),
@@ -258,8 +260,7 @@ void panel_scatter(struct ui *ui, struct draw_rect rect, const struct scene *sce
     char caption[160] = "", name[64];
     if (ready && scene->row->key)
         snprintf(caption, sizeof caption, "%s %s · %s a_{ij}", tr("query row"),
-                 view_row_name(scene, scene->row->query, name, sizeof name),
-                 tr("colour and size = weight"));
+                 view_row_name(scene, scene->row->query, name, sizeof name), tr("weight"));
     struct draw_rect inside = ui_panel_begin(ui, rect, tr("What does this sample read?"), caption);
     if (!ready) {
         ui_label(ui, inside, UI_ALIGN_CENTER, ui_type_muted(ui),

@@ -39,7 +39,7 @@ int verb_info(const struct args *args)
             printf("%s:", param_table[id].key);
             print_names("", param_table[id].choice_name);
         }
-    printf("built-in files: @sample @iris\n");
+    printf("built-in files: @sample @iris @library\n");
     verb_exec_free(&exec);
     return 0;
 }

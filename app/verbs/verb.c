@@ -13,7 +13,7 @@ const struct verb verbs[] = {
      verb_attend},
     {"apply", "FILE [--residual] -o OUT.png|.npy [options]",
      "The answer y (or Z = X + Y) at every position.", VERB_APPLY, true, false, verb_apply},
-    {"dissim", "FILE [-o D.npy|.csv|.png] [--order-out P.csv] [options]",
+    {"dissim", "FILE [-o D.npy|.csv|.png] [--order-out P.csv] [--tree-out T.csv] [options]",
      "The dissimilarity matrix of the rows, its order and its quality.", VERB_DISSIM, true, false,
      verb_dissim},
     {"block", "X.npy --system NAME [--weights W] -o Z.npy [--trace DIR] [options]",
@@ -107,7 +107,8 @@ static void print_usage(FILE *out)
             "The window's first view as a picture, without a display.");
     fprintf(out,
             "\nnonlocal VERB --help lists a verb's options; nonlocal --version.\n"
-            "FILE is a picture, a table (.csv), an array (.npy), or built in: @sample, @iris.\n");
+            "FILE is a picture, a table (.csv), an array (.npy), or built in: @sample, @iris,\n"
+            "@library.\n");
 }
 
 static int run_verb(const struct verb *verb, int argc, char **argv)

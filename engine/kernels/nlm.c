@@ -152,12 +152,15 @@ NL_INLINE vec row_sum(const float *sums, size_t patch, const float *taps)
 }
 
 /* 1 in the lanes of columns x.. that count, 0 in the others. */
-static vec counting_lanes(size_t x, size_t skip, size_t columns)
+static inline vec counting_lanes(size_t x, size_t skip, size_t columns)
 {
-    float lanes[VEC_LANES];
-    for (size_t l = 0; l < VEC_LANES; l++)
-        lanes[l] = x + l >= skip && x + l < columns ? 1.0f : 0.0f;
-    return vec_load(lanes);
+    static const float zeros_ones[3 * NL_LANES] = {
+        [NL_LANES] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    const size_t before = skip > x ? skip - x : 0, after = columns - x;
+    vec lanes = vec_load(zeros_ones + NL_LANES - before);
+    if (after < VEC_LANES)
+        lanes = vec_mul(lanes, vec_load(zeros_ones + 2 * NL_LANES - after));
+    return lanes;
 }
 
 /* Adds a weight and what it weighs to the sums at one place. */
@@ -175,40 +178,59 @@ NL_INLINE void add_weighted(float *totals, size_t totals_plane, vec weight, cons
     }
 }
 
-NL_INLINE void weigh_row(const struct nl_nlm_block *b, size_t i, size_t patch, size_t channels,
-                         bool largest)
+/* What the code of a row is compiled for. */
+struct kind {
+    size_t patch, channels;
+    bool at_p, at_q; /* which sums are wanted */
+    bool largest;
+};
+
+NL_INLINE void weigh_row(const struct nl_nlm_block *b, size_t i, struct kind kind)
 {
-    const bool at_p = i >= b->p_begin && i < b->p_end, at_q = i >= b->q_begin && i < b->q_end;
     const float *sums = b->scratch + i * b->scratch_stride, *taps = b->taps;
     const float *p = b->p + i * b->stride, *q = p + b->to_q;
-    const ptrdiff_t totals_i = b->totals_at + (ptrdiff_t)(i * b->totals_stride);
-    float *totals_p = at_p ? b->totals + totals_i : NULL;
-    float *totals_q = at_q ? b->totals + totals_i + b->totals_to_q : NULL;
+    const ptrdiff_t at = b->totals_at + (ptrdiff_t)(i * b->totals_stride);
+    float *totals_p = kind.at_p ? b->totals + at : NULL;
+    float *totals_q = kind.at_q ? b->totals + at + b->totals_to_q : NULL;
     const size_t columns = b->columns, skip = b->skip, plane = b->plane;
     const size_t totals_plane = b->totals_plane;
     const vec scale = vec_set1(-b->scale), noise = vec_set1(b->noise);
     for (size_t x = 0; x < columns; x += VEC_LANES) {
-        vec t = vec_fma(row_sum(sums + x, patch, taps), scale, noise);
+        vec t = vec_fma(row_sum(sums + x, kind.patch, taps), scale, noise);
         t = vec_sub(t, vec_max(t, vec_zero())); /* min(t, 0), exactly */
         vec weight = exp2_weight(t);
         if (x < skip || columns - x < VEC_LANES)
             weight = vec_mul(weight, counting_lanes(x, skip, columns));
-        if (totals_p)
-            add_weighted(totals_p + x, totals_plane, weight, q + x, plane, channels, largest);
-        if (totals_q)
-            add_weighted(totals_q + x, totals_plane, weight, p + x, plane, channels, largest);
+        if (kind.at_p)
+            add_weighted(totals_p + x, totals_plane, weight, q + x, plane, kind.channels,
+                         kind.largest);
+        if (kind.at_q)
+            add_weighted(totals_q + x, totals_plane, weight, p + x, plane, kind.channels,
+                         kind.largest);
+    }
+}
+
+NL_INLINE void weigh_rows(const struct nl_nlm_block *b, struct kind kind)
+{
+    for (size_t i = 0; i < b->rows; i++) {
+        kind.at_p = i >= b->p_begin && i < b->p_end;
+        kind.at_q = i >= b->q_begin && i < b->q_end;
+        if (kind.at_p && kind.at_q)
+            weigh_row(b, i, (struct kind){kind.patch, kind.channels, true, true, kind.largest});
+        else if (kind.at_p)
+            weigh_row(b, i, (struct kind){kind.patch, kind.channels, true, false, kind.largest});
+        else if (kind.at_q)
+            weigh_row(b, i, (struct kind){kind.patch, kind.channels, false, true, kind.largest});
     }
 }
 
 NL_INLINE void block(const struct nl_nlm_block *b, size_t patch, size_t channels)
 {
     column_sums(b, patch, channels);
-    for (size_t i = 0; i < b->rows; i++) {
-        if (b->largest)
-            weigh_row(b, i, patch, channels, true);
-        else
-            weigh_row(b, i, patch, channels, false);
-    }
+    if (b->largest)
+        weigh_rows(b, (struct kind){.patch = patch, .channels = channels, .largest = true});
+    else
+        weigh_rows(b, (struct kind){.patch = patch, .channels = channels, .largest = false});
 }
 
 void NL_TIER(nl_nlm_block)(const struct nl_nlm_block *b)
