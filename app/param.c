@@ -119,7 +119,7 @@ enum {
     ATTENTION = PICTURES | VERB_BLOCK,
     FEATURES = PICTURES | VERB_DISSIM,
     VIEW = VERB_ATTEND | VERB_WINDOW | VERB_RENDER,
-    EVERY = FEATURES | VERB_INFO | VERB_BLOCK | VERB_BENCH,
+    EVERY = FEATURES | VERB_INFO | VERB_BLOCK | VERB_BENCH | VERB_DENOISE,
 };
 
 #define CHOOSE(prefix)                                                                             \
@@ -175,7 +175,7 @@ const struct param_spec param_table[PARAM_COUNT] = {
                  100,
                  {.number = 0.1},
                  true,
-                 .verbs = ATTENTION,
+                 .verbs = ATTENTION | VERB_DENOISE,
                  .help = TR_N("Width of the Euclidean similarity, in units of the features; "
                               "perplexity must be off.")},
     [PARAM_SIGMA] = {"sigma",
@@ -185,7 +185,7 @@ const struct param_spec param_table[PARAM_COUNT] = {
                      0,
                      10,
                      {.number = 0},
-                     .verbs = ATTENTION,
+                     .verbs = ATTENTION | VERB_DENOISE,
                      .help = TR_N("Standard deviation of the noise: 2 sigma squared is taken off "
                                   "every squared distance.")},
     [PARAM_SCALE] = {"scale", TR_N("Scale"), "", CHOOSE(scale), .fallback = {.number = 0},
@@ -203,9 +203,19 @@ const struct param_spec param_table[PARAM_COUNT] = {
                       .help = TR_N("Takes lambda times half the key's squared length off every "
                                    "score: 0 is the dot product, 1 the Euclidean distance.")},
     [PARAM_SELF] = {"self", TR_N("Self weight"), "", CHOOSE(self),
-                    .fallback = {.number = NL_SELF_MAX}, .verbs = ATTENTION,
+                    .fallback = {.number = NL_SELF_MAX}, .verbs = ATTENTION | VERB_DENOISE,
                     .help = TR_N("What the query's own patch counts: as computed, as much as the "
                                  "most similar other one (Buades), or nothing.")},
+    [PARAM_SEARCH] = {"search",
+                      TR_N("Search window"),
+                      "px",
+                      PARAM_INT,
+                      0,
+                      1023,
+                      {.number = 21},
+                      .verbs = VERB_DENOISE,
+                      .help = TR_N("Side of the square of candidates around a pixel, odd; 0 is "
+                                   "the whole picture.")},
     [PARAM_FEATURES] = {"features", TR_N("Features"), "", CHOOSE(feature),
                         .fallback = {.number = NL_FEATURE_LAB_GRADIENT}, .verbs = FEATURES,
                         .help = TR_N("What describes a patch of the picture.")},
@@ -216,7 +226,7 @@ const struct param_spec param_table[PARAM_COUNT] = {
                      1,
                      64,
                      {.number = 12},
-                     .verbs = FEATURES,
+                     .verbs = FEATURES | VERB_DENOISE,
                      .help = TR_N("Side of a patch in pixels.")},
     [PARAM_STRIDE] = {"stride",
                       TR_N("Stride"),

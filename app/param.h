@@ -20,6 +20,7 @@ enum param_id {
     PARAM_SCALE,
     PARAM_LAMBDA,
     PARAM_SELF,
+    PARAM_SEARCH,
     PARAM_FEATURES,
     PARAM_PATCH,
     PARAM_STRIDE,
@@ -62,6 +63,7 @@ enum param_verbs {
     VERB_INFO = 8,
     VERB_WINDOW = 16,
     VERB_RENDER = 32,
+    VERB_DENOISE = 64,
     VERB_BLOCK = 128,
     VERB_BENCH = 256,
 };

@@ -60,33 +60,33 @@ enum draw_kind {
 };
 
 struct draw_heat {
-    float u0, v0, u1, v1;  /* part of the picture shown, in 0..1 of its width and height */
-    float cover_u, cover_v; /* how much of the grid the picture covers: picture side / (cells × stride) */
-    float dim;             /* brightness of the picture under the map, 0..1 (1 = untouched) */
-    float saturation;      /* 0..1 */
-    float opacity;         /* of the hottest weight */
-    float low, high;       /* weight at the bar's ends; low < 0 means signed */
-    int map;               /* index into colormaps[] */
+    float u0, v0, u1, v1;   /* part of the picture shown, in 0..1 of its width and height */
+    float cover_u, cover_v; /* part of the grid that the picture covers: side / (cells × stride) */
+    float dim;              /* brightness of the picture under the map, 0..1 (1 = untouched) */
+    float saturation;       /* 0..1 */
+    float opacity;          /* of the hottest weight */
+    float low, high;        /* weight at the bar's ends; low < 0 means signed */
+    int map;                /* index into colormaps[] */
     enum draw_scale scale;
-    bool weights;          /* false: the picture alone */
+    bool weights; /* false: the picture alone */
 };
 
 struct draw_matrix {
     float x0, y0, x1, y1; /* cells shown, in 0..n (positions in the order shown) */
     float low, high;      /* value at the ends of the map */
     int map;
-    bool overview;        /* read the overview slot instead of matrix + permutation */
+    bool overview; /* read the overview slot instead of matrix + permutation */
 };
 
 struct draw_cmd {
     enum draw_kind kind;
-    uint16_t region;       /* panel it belongs to: see draw_region_begin */
+    uint16_t region; /* panel it belongs to: see draw_region_begin */
     uint8_t font;
     struct draw_rect rect;
     struct draw_rect clip; /* nothing outside is touched */
     float radius, width, size;
     draw_color color;
-    uint32_t text;         /* offset of a 0-terminated UTF-8 string in the list's text */
+    uint32_t text; /* offset of a 0-terminated UTF-8 string in the list's text */
     union {
         struct draw_heat heat;
         struct draw_matrix matrix;
@@ -125,7 +125,8 @@ void draw_end(struct draw_list *list);
 
 /* Commands that follow belong to this region until the next call; rect is what it may touch. */
 void draw_region_begin(struct draw_list *list, struct draw_rect rect);
-void draw_clip_push(struct draw_list *list, struct draw_rect rect); /* intersected with the current */
+void draw_clip_push(struct draw_list *list,
+                    struct draw_rect rect); /* intersected with the current */
 void draw_clip_pop(struct draw_list *list);
 
 void draw_fill(struct draw_list *list, struct draw_rect rect, float radius, draw_color color);

@@ -88,35 +88,6 @@ static void add(nl_matrix *y, const nl_matrix *x)
             nl_row(y, i)[k] += nl_row(x, i)[k];
 }
 
-/* Bytes from [0, 1]; returns how many numbers lay outside. */
-static size_t to_bytes(const nl_matrix *rgb, uint8_t *bytes)
-{
-    size_t outside = 0;
-    for (size_t y = 0; y < rgb->rows; y++) {
-        for (size_t k = 0; k < rgb->cols; k++) {
-            float v = nl_row(rgb, y)[k];
-            outside += v < 0 || v > 1;
-            v = v < 0 ? 0 : v > 1 ? 1 : v;
-            bytes[y * rgb->cols + k] = (uint8_t)(v * 255 + 0.5f);
-        }
-    }
-    return outside;
-}
-
-static nl_status write_picture(const char *path, const nl_picture *picture, nl_error *error)
-{
-    uint8_t *bytes = malloc(picture->width * picture->height * 3);
-    if (!bytes)
-        return nl_fail(error, NL_NOMEM, "no memory to write %s", path);
-    size_t outside = to_bytes(&picture->rgb, bytes);
-    nl_status status = png_write(path, bytes, (int)picture->width, (int)picture->height, error);
-    free(bytes);
-    if (status == NL_OK && outside > 0)
-        verb_note("%zu of %zu channel values lie outside 0 to 1 and were cut off; .npy keeps them",
-                  outside, picture->width * picture->height * 3);
-    return status;
-}
-
 static nl_status write_answer(const struct args *args, struct work *work, nl_error *error)
 {
     const nl_grid *grid = &work->features.grid;
@@ -136,7 +107,7 @@ static nl_status write_answer(const struct args *args, struct work *work, nl_err
         add(&work->answer.rgb, &work->features.picture.rgb);
     const size_t shape[3] = {work->answer.height, work->answer.width, 3};
     nl_status status = file_has_extension(args->output, ".png")
-                           ? write_picture(args->output, &work->answer, error)
+                           ? picture_write_png(args->output, &work->answer, error)
                            : npy_write(args->output, &work->answer.rgb, shape, 3, error);
     if (status == NL_OK && work->uncovered > 0)
         verb_note("%zu pixels lie under no patch (the stride is larger) and keep their colour",

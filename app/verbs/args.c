@@ -232,15 +232,42 @@ static nl_status read_font(struct args *args, const char *text, nl_error *error)
     return *text ? NL_OK : nl_fail(error, NL_INVALID, "--font: the name is empty");
 }
 
+static nl_status read_clean(struct args *args, const char *text, nl_error *error)
+{
+    args->clean = text;
+    return *text ? NL_OK : nl_fail(error, NL_INVALID, "--clean: the file name is empty");
+}
+
+static nl_status read_patch_weight(struct args *args, const char *text, nl_error *error)
+{
+    char *end = NULL;
+    args->gaussian = 0;
+    if (strcmp(text, "flat") == 0)
+        return NL_OK;
+    if (strncmp(text, "gaussian:", 9) == 0)
+        args->gaussian = strtod(text + 9, &end);
+    if (!end || end == text + 9 || *end || !(args->gaussian >= 0.01 && args->gaussian <= 1000))
+        return nl_fail(error, NL_INVALID,
+                       "--patch-weight: '%.60s' is neither flat nor gaussian:A with a deviation A "
+                       "of 0.01 to 1000 pixels",
+                       text);
+    return NL_OK;
+}
+
 enum { TABLES = VERB_ATTEND | VERB_APPLY | VERB_DISSIM, SCREEN = VERB_WINDOW | VERB_RENDER };
 
 static const struct option options[] = {
-    {"-o", "OUT", "File to write; its ending says how.", TABLES | VERB_BLOCK | VERB_RENDER,
-     read_output},
+    {"-o", "OUT", "File to write; its ending says how.",
+     TABLES | VERB_BLOCK | VERB_DENOISE | VERB_RENDER, read_output},
     {"--query", "X,Y|row:N",
      "A pixel of the upright picture, or a row counted from 1; may be repeated.",
      VERB_ATTEND | VERB_WINDOW | VERB_RENDER, read_query},
     {"--residual", NULL, "Adds the input: Z = X + Y instead of Y.", VERB_APPLY, read_residual},
+    {"--clean", "REF", "Picture without the noise: prints the PSNR against it.", VERB_DENOISE,
+     read_clean},
+    {"--patch-weight", "flat|gaussian:A",
+     "Pixels of a patch count alike, or by a Gaussian of A pixels around its centre.", VERB_DENOISE,
+     read_patch_weight},
     {"--label", "COLUMN", "Column of a table that holds the class; '' for none.", TABLES,
      read_label},
     {"--columns", "A,B", "Columns of a table to use, by name.", TABLES, read_columns},
@@ -358,10 +385,22 @@ nl_status args_parse(const struct verb *verb, int argc, char **argv, struct args
     if (!*help && verb->needs_file && !args->doc.source[0])
         return nl_fail(error, NL_INVALID, "no file given; use: nonlocal %s %s", verb->name,
                        verb->synopsis);
+    for (const struct verb_default *d = verb->defaults; d && d->id != PARAM_COUNT; d++)
+        if (!args->doc.params[d->id].given)
+            args->doc.params[d->id] = (struct param_value){.number = d->number};
     return NL_OK;
 }
 
-static void print_param(enum param_id id)
+/* What the parameter is for this verb when nobody gives it. */
+static struct param_value fallback_of(const struct verb *verb, enum param_id id)
+{
+    for (const struct verb_default *d = verb->defaults; d && d->id != PARAM_COUNT; d++)
+        if (d->id == id)
+            return (struct param_value){.number = d->number};
+    return param_table[id].fallback;
+}
+
+static void print_param(const struct verb *verb, enum param_id id)
 {
     const struct param_spec *spec = &param_table[id];
     char value[64];
@@ -373,7 +412,7 @@ static void print_param(enum param_id id)
         printf(" %s", spec->type == PARAM_INT ? "N" : spec->type == PARAM_AMOUNT ? "X|X%" : "X");
     printf("\n      %s", spec->help);
     if (id != PARAM_DIM && id != PARAM_TEMPERATURE)
-        printf(" Default %s.", param_format(id, spec->fallback, value, sizeof value));
+        printf(" Default %s.", param_format(id, fallback_of(verb, id), value, sizeof value));
     printf("\n");
 }
 
@@ -386,5 +425,5 @@ void args_help(const struct verb *verb)
                    options[i].metavar ? options[i].metavar : "", options[i].help);
     for (int id = 0; id < PARAM_COUNT; id++)
         if (param_table[id].verbs & verb->bit)
-            print_param((enum param_id)id);
+            print_param(verb, (enum param_id)id);
 }

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../canvas.h"
 #include "../file.h"
 #include "nonlocal/npy.h"
+#include "verb.h"
 
 void text_add(struct text *text, const char *format, ...)
 {
@@ -64,5 +66,34 @@ nl_status npy_write(const char *path, const nl_matrix *matrix, const size_t *sha
         status = file_write(path, bytes, size, error);
     nl_npy_bytes_free(&bytes);
     free(packed.data);
+    return status;
+}
+
+/* Bytes from [0, 1]; returns how many numbers lay outside. */
+static size_t to_bytes(const nl_matrix *rgb, uint8_t *bytes)
+{
+    size_t outside = 0;
+    for (size_t y = 0; y < rgb->rows; y++) {
+        for (size_t k = 0; k < rgb->cols; k++) {
+            float v = nl_row(rgb, y)[k];
+            outside += v < 0 || v > 1;
+            v = v < 0 ? 0 : v > 1 ? 1 : v;
+            bytes[y * rgb->cols + k] = (uint8_t)(v * 255 + 0.5f);
+        }
+    }
+    return outside;
+}
+
+nl_status picture_write_png(const char *path, const nl_picture *picture, nl_error *error)
+{
+    uint8_t *bytes = malloc(picture->width * picture->height * 3);
+    if (!bytes)
+        return nl_fail(error, NL_NOMEM, "no memory to write %s", path);
+    size_t outside = to_bytes(&picture->rgb, bytes);
+    nl_status status = png_write(path, bytes, (int)picture->width, (int)picture->height, error);
+    free(bytes);
+    if (status == NL_OK && outside > 0)
+        verb_note("%zu of %zu channel values lie outside 0 to 1 and were cut off; .npy keeps them",
+                  outside, picture->width * picture->height * 3);
     return status;
 }

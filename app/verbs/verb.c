@@ -6,6 +6,11 @@
 #include <string.h>
 
 #include "args.h"
+#include "nonlocal/attention.h"
+
+static const struct verb_default denoise_defaults[] = {
+    {PARAM_PATCH, 7}, {PARAM_H, 0.1}, {PARAM_SIGMA, 0}, {PARAM_SELF, NL_SELF_MAX}, {PARAM_COUNT, 0},
+};
 
 const struct verb verbs[] = {
     {"attend", "FILE --query X,Y [--query ...] [-o OUT.npy|.csv|.png] [options]",
@@ -13,6 +18,9 @@ const struct verb verbs[] = {
      verb_attend},
     {"apply", "FILE [--residual] -o OUT.png|.npy [options]",
      "The answer y (or Z = X + Y) at every position.", VERB_APPLY, true, false, verb_apply},
+    {"denoise", "FILE -o OUT.png|.npy [--clean REF] [options]",
+     "Non-local means: every pixel becomes the mean of those with a patch like its own.",
+     VERB_DENOISE, true, false, verb_denoise, denoise_defaults},
     {"dissim", "FILE [-o D.npy|.csv|.png] [--order-out P.csv] [--tree-out T.csv] [options]",
      "The dissimilarity matrix of the rows, its order and its quality.", VERB_DISSIM, true, false,
      verb_dissim},

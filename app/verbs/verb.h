@@ -29,6 +29,8 @@ struct args {
     size_t n, d; /* bench; 0 = the bench's own */
     bool json;
     int repeat;        /* --repeat; 1 = once */
+    const char *clean; /* --clean: a picture to compare with; NULL = none */
+    double gaussian;   /* --patch-weight gaussian:a; 0 = flat */
     nl_csv_params csv; /* --label, --columns, --missing */
     bool csv_given;
     int width, height; /* --size; 0 = not given */
@@ -40,6 +42,12 @@ struct args {
 
 enum args_view { VIEW_WINDOW, VIEW_HEATMAP, VIEW_MATRIX };
 
+/* Where a verb starts from another value than the window does. */
+struct verb_default {
+    enum param_id id;
+    double number;
+};
+
 struct verb {
     const char *name;
     const char *synopsis; /* after "nonlocal NAME " */
@@ -48,6 +56,7 @@ struct verb {
     bool needs_file;
     bool optional_file;
     int (*run)(const struct args *args); /* returns the exit status */
+    const struct verb_default *defaults; /* ends with PARAM_COUNT; NULL = none */
 };
 
 extern const struct verb verbs[]; /* ends with a NULL name */
@@ -73,6 +82,7 @@ nl_status verb_check_idle(const struct args *args, enum source_kind kind, nl_err
 
 int verb_attend(const struct args *args);
 int verb_apply(const struct args *args);
+int verb_denoise(const struct args *args);
 int verb_dissim(const struct args *args);
 int verb_info(const struct args *args);
 int verb_block(const struct args *args);
