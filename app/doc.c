@@ -7,6 +7,7 @@
 #include "nonlocal/block.h"
 #include "nonlocal/dissim.h"
 #include "nonlocal/embed.h"
+#include "nonlocal/features.h"
 #include "nonlocal/system.h"
 
 /* A width can be found for exponentials over their sum. */
@@ -178,6 +179,10 @@ const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind
     const int features = param_choice(doc, PARAM_FEATURES);
     const char *reason;
     switch (id) {
+    case PARAM_SEARCH:
+        if (kind == SOURCE_TABLE)
+            return "on a table";
+        /* fall through */
     case PARAM_SELF:
         return kind == SOURCE_TABLE || !pools(doc) ? NULL
                                                    : idle_with(PARAM_SUBSAMPLE, doc, buffer, size);
@@ -237,6 +242,19 @@ const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind
     default:
         return NULL;
     }
+}
+
+const char *patch_weight_idle(const struct doc *doc, enum source_kind kind, char *buffer,
+                              size_t size)
+{
+    const int features = param_choice(doc, PARAM_FEATURES);
+    if (kind == SOURCE_TABLE || kind == SOURCE_ARRAY)
+        return kind == SOURCE_TABLE ? "on a table" : "on an array of features";
+    if (param_choice(doc, PARAM_SIMILARITY) != NL_EUCLIDEAN)
+        return idle_with(PARAM_SIMILARITY, doc, buffer, size);
+    return features == NL_FEATURE_RGB || features == NL_FEATURE_LUMA || features == NL_FEATURE_LAB
+               ? NULL
+               : idle_with(PARAM_FEATURES, doc, buffer, size);
 }
 
 void doc_switch_system(struct doc *doc, int system)

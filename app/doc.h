@@ -29,6 +29,7 @@ struct doc {
     char weights[DOC_PATH]; /* file of theta, phi, ...; "" = those of --embed */
     struct doc_query queries[DOC_QUERIES];
     int query_count;
+    double patch_gaussian; /* ω of patches: a Gaussian of this deviation in pixels; 0 = flat */
     bool plain; /* the papers' defaults instead of those that show a picture well */
     bool ready; /* the source is a dissimilarity matrix itself */
 };
@@ -65,5 +66,8 @@ static inline int param_choice(const struct doc *doc, enum param_id id)
  */
 const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind kind, char *buffer,
                        size_t size);
+/* The same for patch_gaussian. */
+const char *patch_weight_idle(const struct doc *doc, enum source_kind kind, char *buffer,
+                              size_t size);
 
 #endif

@@ -25,6 +25,8 @@ int main(int argc, char **argv)
     mallopt(M_MMAP_THRESHOLD, 64 << 20);
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
 #endif
+    if (argc > 2 && strcmp(argv[1], "bench") == 0 && strcmp(argv[2], "frame") == 0)
+        return bench_frame_main(argc - 1, argv + 1);
     if (argc > 1 && is_headless(argv[1]))
         return verb_main(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "render") == 0)

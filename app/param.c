@@ -212,10 +212,10 @@ const struct param_spec param_table[PARAM_COUNT] = {
                       PARAM_INT,
                       0,
                       1023,
-                      {.number = 21},
-                      .verbs = VERB_DENOISE,
-                      .help = TR_N("Side of the square of candidates around a pixel, odd; 0 is "
-                                   "the whole picture.")},
+                      {.number = 0},
+                      .verbs = VERB_ATTEND | VERB_APPLY | VERB_BLOCK | VERB_DENOISE,
+                      .help = TR_N("Side of the square of candidates around a pixel or cell, odd; "
+                                   "0 is everywhere.")},
     [PARAM_FEATURES] = {"features", TR_N("Features"), "", CHOOSE(feature),
                         .fallback = {.number = NL_FEATURE_LAB_GRADIENT}, .verbs = FEATURES,
                         .help = TR_N("What describes a patch of the picture.")},
@@ -319,7 +319,7 @@ const struct param_spec param_table[PARAM_COUNT] = {
                                  "of unit length.")},
     [PARAM_METRIC] = {"metric", TR_N("Metric"), "", CHOOSE(metric),
                       .fallback = {.number = NL_METRIC_EUCLIDEAN},
-                      .verbs = VERB_DISSIM | VERB_WINDOW | VERB_RENDER,
+                      .verbs = VERB_BENCH | VERB_DISSIM | VERB_WINDOW | VERB_RENDER,
                       .help = TR_N("How unlike two rows are: D(i, j).")},
     [PARAM_BANDWIDTH] = {"bandwidth",
                          TR_N("Bandwidth"),

@@ -9,6 +9,7 @@
 #include <SDL.h>
 
 #include "app.h"
+#include "bench_frame.h"
 #include "canvas.h"
 #include "file.h"
 #include "gfx/gfx.h"
@@ -441,6 +442,57 @@ int render_main(int argc, char **argv)
     exit_status = platform_create(&platform, &args, true);
     if (exit_status == 0)
         exit_status = render(&platform, args.output);
+    platform_free(&platform);
+    return exit_status;
+}
+
+static bool step_frame(void *user)
+{
+    struct platform *platform = user;
+    app_step(platform->app, &platform->inputs, &platform->frame);
+    gfx_draw(platform->gfx, &platform->app->list);
+    inputs_next(&platform->inputs);
+    platform->inputs.time = now();
+    return platform->frame.again;
+}
+
+static void rest_frame(void *user)
+{
+    (void)user;
+    SDL_Delay(1);
+}
+
+static double frame_now(void *user)
+{
+    (void)user;
+    return now();
+}
+
+static const struct verb bench_frame_verb = {
+    .name = "bench",
+    .synopsis = "frame [--json] [options]",
+    .summary = "Times what a person waits for in the window, drawn offscreen at 1280 × 800.",
+    .bit = VERB_BENCH,
+    .optional_file = true,
+};
+
+int bench_frame_main(int argc, char **argv)
+{
+    static struct args args;
+    struct platform platform = {0};
+    const double began = now();
+    int exit_status;
+    if (read_args(&bench_frame_verb, argc, argv, &args, &exit_status))
+        return exit_status;
+    args.doc.source[0] = 0; /* "frame" is not a file */
+    args.width = 1280;
+    args.height = 800;
+    exit_status = platform_create(&platform, &args, true);
+    if (exit_status == 0) {
+        struct frame_host host = {platform.app, &platform.inputs, began,      args.json,
+                                  &platform,    step_frame,       rest_frame, frame_now};
+        bench_frame(&host);
+    }
     platform_free(&platform);
     return exit_status;
 }

@@ -9,4 +9,7 @@ int window_main(int argc, char **argv);
 /* `nonlocal render [FILE] -o OUT.png [options]`: the same, once, into a picture. */
 int render_main(int argc, char **argv);
 
+/* `nonlocal bench frame`: times of the window, drawn offscreen. */
+int bench_frame_main(int argc, char **argv);
+
 #endif

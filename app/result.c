@@ -82,9 +82,10 @@ struct stage_keys stage_keys(const struct doc *doc, uint64_t source_key, enum so
                                             PARAM_FEATURE_NORM, PARAM_POSITION, PARAM_MAX_SIDE};
     static const enum param_id rows[] = {PARAM_ROWS};
     static const enum param_id attention[] = {
-        PARAM_SIMILARITY,  PARAM_NORMALIZE, PARAM_LAMBDA, PARAM_PERPLEXITY, PARAM_PERPLEXITY_PER,
-        PARAM_TEMPERATURE, PARAM_H,         PARAM_SIGMA,  PARAM_SCALE,      PARAM_SELF,
-        PARAM_EMBED,       PARAM_DIM,       PARAM_SEED};
+        PARAM_SYSTEM,     PARAM_SUBSAMPLE,      PARAM_SIMILARITY,  PARAM_NORMALIZE, PARAM_LAMBDA,
+        PARAM_PERPLEXITY, PARAM_PERPLEXITY_PER, PARAM_TEMPERATURE, PARAM_H,         PARAM_SIGMA,
+        PARAM_SCALE,      PARAM_SELF,           PARAM_SEARCH,      PARAM_EMBED,     PARAM_DIM,
+        PARAM_SEED};
     static const enum param_id dissim[] = {PARAM_METRIC, PARAM_BANDWIDTH};
     static const enum param_id order[] = {PARAM_ORDER, PARAM_LEAF};
     struct stage_keys keys = {.source = source_key};
@@ -94,6 +95,7 @@ struct stage_keys stage_keys(const struct doc *doc, uint64_t source_key, enum so
         keys.features = mix_params(source_key, doc, rows, 1);
     keys.attention =
         mix_params(keys.features, doc, attention, sizeof attention / sizeof *attention);
+    keys.attention = mix(keys.attention, &doc->patch_gaussian, sizeof doc->patch_gaussian);
     keys.dissim = mix_params(keys.features, doc, dissim, 2);
     keys.order = mix_params(keys.dissim, doc, order, 2);
     return keys;

@@ -35,6 +35,7 @@ void stage_attention_params(const struct doc *doc, size_t l, nl_attention_params
     params->h = param_number(doc, PARAM_H);
     params->sigma = param_number(doc, PARAM_SIGMA);
     params->self = (nl_self)param_choice(doc, PARAM_SELF);
+    params->search = (size_t)param_number(doc, PARAM_SEARCH);
 }
 
 /* Tables and arrays: the numbers as they are, on a grid, with the row scaling. */
@@ -197,6 +198,42 @@ static nl_status embed(const struct doc *doc, const nl_matrix *queries,
     return status;
 }
 
+/*
+ * ω of patches, a Gaussian around their centre; empty where the document has it flat. Appended
+ * position keeps its 1/d, so that ω sums to 1 and becomes flat as the Gaussian widens.
+ */
+static nl_status patch_weights(const struct doc *doc, const struct stage_features *features,
+                               nl_matrix *omega, nl_error *error)
+{
+    char reason[120];
+    const double a = doc->patch_gaussian;
+    const size_t p = features->grid.patch, d = features->x.cols;
+    const size_t channels = param_choice(doc, PARAM_FEATURES) == NL_FEATURE_LUMA ? 1 : 3;
+    const size_t used = channels * p * p; /* the rest is position */
+    double sum = 0;
+    if (a == 0 || features->picture.width == 0 ||
+        patch_weight_idle(doc, SOURCE_PICTURE, reason, sizeof reason))
+        return NL_OK;
+    nl_status status = nl_matrix_alloc(omega, 1, d, error);
+    if (status != NL_OK)
+        return status;
+    const double nearest = p % 2 ? 0 : 0.5; /* squared distance of the middle pixels */
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t k = 0; k < used; k++) {
+            const double dy = (double)(k / channels / p) - (double)(p - 1) / 2;
+            const double dx = (double)(k / channels % p) - (double)(p - 1) / 2;
+            const double weight = exp(-(dx * dx + dy * dy - nearest) / (2 * a * a));
+            if (pass == 0)
+                sum += weight;
+            else
+                omega->data[k] = (float)(weight / sum * (double)used / (double)d);
+        }
+    }
+    for (size_t k = used; k < d; k++)
+        omega->data[k] = (float)(1 / (double)d);
+    return NL_OK;
+}
+
 nl_status stage_attention_between(const struct doc *doc, const nl_matrix *queries,
                                   const struct stage_features *source, bool same_rows,
                                   const nl_exec *exec, struct stage_attention *attention,
@@ -207,6 +244,7 @@ nl_status stage_attention_between(const struct doc *doc, const nl_matrix *querie
     const nl_matrix *keys = &source->x;
     nl_attention_params params;
     nl_weights maps = {0};
+    nl_matrix omega = {0};
     nl_status status = NL_OK;
     *attention = (struct stage_attention){.keys = *source, .pooled_keys = pool};
     attention->keys.x = (nl_matrix){0};
@@ -224,11 +262,19 @@ nl_status stage_attention_between(const struct doc *doc, const nl_matrix *querie
     attention->embedded = queries->cols;
     stage_attention_params(doc, queries->cols, &params);
     params.concat = maps.concat.data;
-    if (pool)
+    params.grid_width = source->grid.gw;
+    params.grid_height = source->grid.gh / source->frames;
+    if (pool || !same_rows) {
         params.self = NL_SELF_KEEP; /* no key is a query's own */
+        params.search = 0;
+    }
+    if (status == NL_OK)
+        status = patch_weights(doc, source, &omega, error);
+    params.omega = omega.data;
     if (status == NL_OK)
         status = nl_attention_create(&params, queries, keys, same_rows && !pool, exec,
                                      &attention->attention, error);
+    nl_matrix_free(&omega);
     nl_weights_free(&maps);
     if (status != NL_OK)
         stage_attention_free(attention);

@@ -59,13 +59,17 @@ static void gaussian_rows(void *context, size_t worker, size_t begin, size_t end
 static void mirror_rows(void *context, size_t worker, size_t begin, size_t end)
 {
     const struct dissim_loop *loop = context;
+    float tile[ROWS][ROWS + 1]; /* rows of D lie a power of two apart: they would share cache sets */
     (void)worker;
-    for (size_t j0 = 0; j0 < begin; j0 += ROWS)
-        for (size_t j = j0; j < j0 + ROWS; j++) {
-            const float *column = nl_row(loop->d, j);
-            for (size_t i = begin; i < end; i++)
-                nl_row(loop->d, i)[j] = column[i];
+    for (size_t j0 = 0; j0 < begin; j0 += ROWS) {
+        for (size_t j = 0; j < ROWS; j++)
+            memcpy(tile[j], nl_row(loop->d, j0 + j) + begin, (end - begin) * sizeof(float));
+        for (size_t i = begin; i < end; i++) {
+            float *row = nl_row(loop->d, i) + j0;
+            for (size_t j = 0; j < ROWS; j++)
+                row[j] = tile[j][i - begin];
         }
+    }
 }
 
 static nl_status check_range(const nl_matrix *d, nl_error *error)

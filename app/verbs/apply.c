@@ -14,6 +14,7 @@ struct work {
     struct stage_features features;
     nl_matrix values, y;
     nl_picture answer; /* pictures only */
+    bool pooled;       /* keys and values */
     size_t uncovered;
 };
 
@@ -37,6 +38,7 @@ static nl_status apply_once(const struct doc *doc, const nl_matrix *queries, str
         stage_attention_between(doc, queries, &work->features, true, exec, &attention, error);
     if (status == NL_OK)
         status = nl_attention_apply(attention.attention, &work->values, exec, &work->y, error);
+    work->pooled = status == NL_OK && attention.pooled_keys;
     stage_attention_free(&attention);
     if (status != NL_OK || work->source.kind != SOURCE_PICTURE)
         return status;
@@ -79,6 +81,15 @@ static nl_status compute(const struct args *args, struct work *work, nl_error *e
     }
     nl_matrix_free(&moved);
     return status;
+}
+
+/* With only its own cell in reach, and that one excluded. */
+static bool no_key_left(const struct doc *doc, const struct work *work)
+{
+    const size_t search = (size_t)param_number(doc, PARAM_SEARCH);
+    const size_t frame = work->features.x.rows / work->features.frames;
+    return param_choice(doc, PARAM_SELF) == NL_SELF_EXCLUDE && !work->pooled &&
+           (search == 1 || (search > 0 && frame == 1) || work->features.x.rows == 1);
 }
 
 static void add(nl_matrix *y, const nl_matrix *x)
@@ -152,6 +163,8 @@ int verb_apply(const struct args *args)
     if (status == NL_OK) {
         printf("%s: n = %zu, d = %zu, values of %zu numbers, written to %s\n", work.source.name,
                work.features.x.rows, work.features.x.cols, work.values.cols, args->output);
+        if (no_key_left(&args->doc, &work))
+            verb_note("no key is left for any query: its answer is zeros");
         if (*source_note(&work.source, note, sizeof note))
             verb_note("%s", note);
     }

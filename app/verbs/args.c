@@ -238,20 +238,42 @@ static nl_status read_clean(struct args *args, const char *text, nl_error *error
     return *text ? NL_OK : nl_fail(error, NL_INVALID, "--clean: the file name is empty");
 }
 
-static nl_status read_patch_weight(struct args *args, const char *text, nl_error *error)
+static nl_status parse_patch_weight(const char *text, double *deviation, nl_error *error)
 {
     char *end = NULL;
-    args->gaussian = 0;
+    *deviation = 0;
     if (strcmp(text, "flat") == 0)
         return NL_OK;
     if (strncmp(text, "gaussian:", 9) == 0)
-        args->gaussian = strtod(text + 9, &end);
-    if (!end || end == text + 9 || *end || !(args->gaussian >= 0.01 && args->gaussian <= 1000))
+        *deviation = strtod(text + 9, &end);
+    if (!end || end == text + 9 || *end || !(*deviation >= 0.01 && *deviation <= 1000))
         return nl_fail(error, NL_INVALID,
                        "--patch-weight: '%.60s' is neither flat nor gaussian:A with a deviation A "
                        "of 0.01 to 1000 pixels",
                        text);
     return NL_OK;
+}
+
+static nl_status read_patch_weight(struct args *args, const char *text, nl_error *error)
+{
+    return parse_patch_weight(text, &args->gaussian, error);
+}
+
+static nl_status read_feature_weight(struct args *args, const char *text, nl_error *error)
+{
+    args->weight_given = true;
+    return parse_patch_weight(text, &args->doc.patch_gaussian, error);
+}
+
+/* A window with a middle. */
+static nl_status check_search(const struct doc *doc, nl_error *error)
+{
+    const size_t search = (size_t)param_number(doc, PARAM_SEARCH);
+    if (search == 0 || search % 2 == 1)
+        return NL_OK;
+    return nl_fail(error, NL_INVALID,
+                   "--search: %zu has no middle pixel or cell; take %zu or %zu, or 0 for everywhere",
+                   search, search - 1, search + 1);
 }
 
 enum { TABLES = VERB_ATTEND | VERB_APPLY | VERB_DISSIM, SCREEN = VERB_WINDOW | VERB_RENDER };
@@ -268,6 +290,9 @@ static const struct option options[] = {
     {"--patch-weight", "flat|gaussian:A",
      "Pixels of a patch count alike, or by a Gaussian of A pixels around its centre.", VERB_DENOISE,
      read_patch_weight},
+    {"--patch-weight", "flat|gaussian:A",
+     "Numbers of a patch count alike, or by a Gaussian of A pixels around its centre.",
+     VERB_ATTEND | VERB_APPLY, read_feature_weight},
     {"--label", "COLUMN", "Column of a table that holds the class; '' for none.", TABLES,
      read_label},
     {"--columns", "A,B", "Columns of a table to use, by name.", TABLES, read_columns},
@@ -388,7 +413,7 @@ nl_status args_parse(const struct verb *verb, int argc, char **argv, struct args
     for (const struct verb_default *d = verb->defaults; d && d->id != PARAM_COUNT; d++)
         if (!args->doc.params[d->id].given)
             args->doc.params[d->id] = (struct param_value){.number = d->number};
-    return NL_OK;
+    return *help ? NL_OK : check_search(&args->doc, error);
 }
 
 /* What the parameter is for this verb when nobody gives it. */

@@ -181,8 +181,11 @@ static nl_status load_keys(const struct args *args, struct doc *doc, struct work
     work->read = &work->asked;
     if (!args->keys)
         return NL_OK;
-    if (doc->params[PARAM_SELF].given)
-        return nl_fail(error, NL_INVALID, "--self has no effect with --keys; leave it out");
+    static const enum param_id own[] = {PARAM_SELF, PARAM_SEARCH};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (doc->params[own[i]].given)
+            return nl_fail(error, NL_INVALID, "--%s has no effect with --keys; leave it out",
+                           param_table[own[i]].key);
     param_set(doc, PARAM_SELF, (struct param_value){.number = NL_SELF_KEEP});
     work->read = &work->other;
     return load_side(args, args->keys, &work->exec.exec, &work->other, error);

@@ -11,6 +11,7 @@
 #include "nonlocal/attention.h"
 #include "nonlocal/dissim.h"
 #include "nonlocal/embed.h"
+#include "nonlocal/nlm.h"
 #include "verb.h"
 
 enum { MAX_RUNS = 200 };
@@ -22,6 +23,9 @@ struct job {
     nl_matrix q, k, v, y;
     nl_attention *attention;
     float *row;
+    nl_metric_id metric;
+    nl_picture picture;
+    size_t *order;
 };
 
 struct bench {
@@ -126,7 +130,7 @@ static nl_status prepare_pairwise(struct job *job, nl_error *error)
 
 static nl_status run_pairwise(struct job *job, nl_error *error)
 {
-    return nl_dissim(NL_METRIC_EUCLIDEAN, &job->q, job->exec, &job->y, error);
+    return nl_dissim(job->metric, &job->q, job->exec, &job->y, error);
 }
 
 static nl_status prepare_project(struct job *job, nl_error *error)
@@ -147,11 +151,67 @@ static double project_flops(size_t n, size_t d)
     return 2.0 * (double)n * (double)d * (double)d;
 }
 
+/* A noisy picture of 8 bits, n pixels a side; d = 1 grey, 3 colour. */
+static nl_status prepare_nlm(struct job *job, nl_error *error)
+{
+    nl_matrix noise = {0};
+    if (job->d != 1 && job->d != 3)
+        return nl_fail(error, NL_INVALID, "--d: a picture has 1 or 3 channels, not %zu", job->d);
+    job->picture = (nl_picture){job->n, job->n, job->n, job->n, {0}};
+    nl_status status = nl_matrix_alloc(&job->picture.rgb, job->n, 3 * job->n, error);
+    if (status == NL_OK)
+        status = fill(&noise, job->n, 3 * job->n, 1, error);
+    for (size_t y = 0; status == NL_OK && y < job->n; y++) {
+        for (size_t k = 0; k < 3 * job->n; k++) {
+            const double x = (double)(k / 3), checker = (double)((k / 96 + y / 32) % 2);
+            const double clean = (sin(x / 17) + cos((double)y / 23) + checker) * 50 + 90;
+            const size_t sample = job->d == 1 ? k / 3 * 3 : k;
+            double level = floor(clean + 20 * (double)nl_row(&noise, y)[sample]);
+            nl_row(&job->picture.rgb, y)[k] = (float)(fmin(fmax(level, 0), 255) / 255);
+        }
+    }
+    nl_matrix_free(&noise);
+    return status;
+}
+
+static nl_status run_nlm(struct job *job, nl_error *error)
+{
+    nl_nlm_params params;
+    nl_picture out;
+    nl_nlm_params_init(&params);
+    params.h = 20.0 / 255;
+    nl_status status = nl_nlm_alloc(&job->picture, &params, job->exec, &out, NULL, error);
+    nl_picture_free(&out);
+    return status;
+}
+
+/* Average linkage and optimal leaf order on a given D. */
+static nl_status prepare_order(struct job *job, nl_error *error)
+{
+    nl_status status = prepare_pairwise(job, error);
+    if (status == NL_OK)
+        status = run_pairwise(job, error);
+    job->order = calloc(job->n, sizeof *job->order);
+    if (status == NL_OK && !job->order)
+        status = nl_fail(error, NL_NOMEM, "no memory for an order");
+    return status;
+}
+
+static nl_status run_order(struct job *job, nl_error *error)
+{
+    nl_order_params params;
+    nl_order_params_init(&params);
+    params.id = NL_ORDER_AVERAGE;
+    return nl_order_run(&params, job->n, &job->y, NULL, job->exec, job->order, NULL, NULL, error);
+}
+
 static const struct bench benches[] = {
     {"attention", 4096, 64, prepare_attention, run_attention, attention_flops},
     {"row", 4096, 64, prepare_row, run_row, row_flops},
     {"pairwise", 4096, 64, prepare_pairwise, run_pairwise, NULL},
     {"project", 4096, 64, prepare_project, run_project, project_flops},
+    {"nlm", 512, 1, prepare_nlm, run_nlm, NULL},
+    {"order", 1000, 8, prepare_order, run_order, NULL},
     {0},
 };
 
@@ -162,6 +222,8 @@ static void job_free(struct job *job)
     nl_matrix_free(&job->k);
     nl_matrix_free(&job->v);
     nl_matrix_free(&job->y);
+    nl_picture_free(&job->picture);
+    free(job->order);
     free(job->row);
 }
 
@@ -291,12 +353,13 @@ int verb_bench(const struct args *args)
         fprintf(stderr, "nonlocal bench: '%.60s' is not one of", args->doc.source);
         for (bench = benches; bench->name; bench++)
             fprintf(stderr, " %s", bench->name);
-        fprintf(stderr, "\n");
+        fprintf(stderr, " frame\n");
         return EXIT_BAD_USAGE;
     }
     nl_status status = verb_exec_create(&args->doc, &exec, &error);
     struct job job = {
         .exec = &exec.exec, .n = args->n ? args->n : bench->n, .d = args->d ? args->d : bench->d};
+    job.metric = (nl_metric_id)param_choice(&args->doc, PARAM_METRIC);
     if (status == NL_OK)
         status = bench->prepare(&job, &error);
     if (status == NL_OK)

@@ -52,12 +52,14 @@ static nl_matrix features_of(const struct source *source, nl_shape shape)
     return nl_matrix_view(source->npy.data, shape.t * shape.h * shape.w, shape.c, shape.c);
 }
 
-static void block_params(const struct doc *doc, nl_block_params *params)
+static void block_params(const struct doc *doc, nl_shape shape, nl_block_params *params)
 {
     nl_block_params_init(params, (nl_system_id)param_choice(doc, PARAM_SYSTEM));
     stage_attention_params(doc, 1, &params->attention);
     params->scale_sqrt = param_choice(doc, PARAM_SCALE) == 1;
     params->attention.scale = 1;
+    params->attention.grid_width = shape.w;
+    params->attention.grid_height = shape.h;
     params->subsample = (nl_subsample)param_choice(doc, PARAM_SUBSAMPLE);
     params->heads = (size_t)param_number(doc, PARAM_HEADS);
     params->layernorm = (nl_layernorm)param_choice(doc, PARAM_LAYERNORM);
@@ -123,7 +125,7 @@ static nl_status run(const struct args *args, struct work *work, nl_error *error
                        work->source.name);
     work->shape = shape_of(&work->source);
     const nl_matrix x = features_of(&work->source, work->shape);
-    block_params(&args->doc, &params);
+    block_params(&args->doc, work->shape, &params);
     nl_status status = get_weights(args, &x, work, error);
     if (status == NL_OK)
         status = nl_block_run_alloc(&params, &work->weights, &x, work->shape, &work->exec.exec,

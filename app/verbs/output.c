@@ -86,7 +86,7 @@ static size_t to_bytes(const nl_matrix *rgb, uint8_t *bytes)
 
 nl_status picture_write_png(const char *path, const nl_picture *picture, nl_error *error)
 {
-    uint8_t *bytes = malloc(picture->width * picture->height * 3);
+    uint8_t *bytes = calloc(picture->width * picture->height, 3);
     if (!bytes)
         return nl_fail(error, NL_NOMEM, "no memory to write %s", path);
     size_t outside = to_bytes(&picture->rgb, bytes);

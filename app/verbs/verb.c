@@ -9,7 +9,8 @@
 #include "nonlocal/attention.h"
 
 static const struct verb_default denoise_defaults[] = {
-    {PARAM_PATCH, 7}, {PARAM_H, 0.1}, {PARAM_SIGMA, 0}, {PARAM_SELF, NL_SELF_MAX}, {PARAM_COUNT, 0},
+    {PARAM_PATCH, 7},          {PARAM_H, 0.1},     {PARAM_SIGMA, 0},
+    {PARAM_SELF, NL_SELF_MAX}, {PARAM_SEARCH, 21}, {PARAM_COUNT, 0},
 };
 
 const struct verb verbs[] = {
@@ -27,7 +28,7 @@ const struct verb verbs[] = {
     {"block", "X.npy --system NAME [--weights W] -o Z.npy [--trace DIR] [options]",
      "A whole block of a system on a feature map, with every intermediate.", VERB_BLOCK, true,
      false, verb_block},
-    {"bench", "attention|row|pairwise|project [--n N --d N --json] [options]",
+    {"bench", "attention|row|pairwise|project|nlm|order|frame [--n N --d N --json] [options]",
      "Times an operation beside the processor's peak.", VERB_BENCH, true, false, verb_bench},
     {"info", "[options]", "What this program is made of and which instruction sets it can use.",
      VERB_INFO, false, false, verb_info},
@@ -98,6 +99,11 @@ nl_status verb_check_idle(const struct args *args, enum source_kind kind, nl_err
         if (why)
             return nl_fail(error, NL_INVALID, "--%s has no effect %s; leave it out",
                            param_table[id].key, why);
+    }
+    if (args->weight_given) {
+        const char *why = patch_weight_idle(&args->doc, kind, reason, sizeof reason);
+        if (why)
+            return nl_fail(error, NL_INVALID, "--patch-weight has no effect %s; leave it out", why);
     }
     if (args->csv_given && kind != SOURCE_TABLE && kind != SOURCE_NONE)
         return nl_fail(error, NL_INVALID,

@@ -30,7 +30,8 @@ struct args {
     bool json;
     int repeat;        /* --repeat; 1 = once */
     const char *clean; /* --clean: a picture to compare with; NULL = none */
-    double gaussian;   /* --patch-weight gaussian:a; 0 = flat */
+    double gaussian;   /* --patch-weight gaussian:a of denoise; 0 = flat */
+    bool weight_given; /* --patch-weight of attention, which is in doc */
     nl_csv_params csv; /* --label, --columns, --missing */
     bool csv_given;
     int width, height; /* --size; 0 = not given */
