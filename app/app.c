@@ -165,8 +165,10 @@ static void forget_source(struct app *app, uint64_t key)
     }
     for (int s = 0; s < SCENE_COUNT; s++) { /* an undo led back to a file that is gone */
         const struct source_part *source = app->results[s].source;
-        if (app->docs[s].source_key == key && source)
-            app->docs[s].source_key = source->part.key;
+        if (app->docs[s].source_key != key || !source)
+            continue;
+        app->docs[s].source_key = source->part.key;
+        snprintf(app->docs[s].source, sizeof app->docs[s].source, "%s", source->path);
     }
 }
 
@@ -198,7 +200,7 @@ static enum source_kind kind_of(const struct result *result)
     return result->source ? result->source->source.kind : SOURCE_NONE;
 }
 
-/* True when everything the document asks for is in its result. */
+/* True when everything the document asks for is in its result, or cannot be had. */
 static bool up_to_date(const struct app *app)
 {
     const struct result *result = &app->results[app->scene];
@@ -206,11 +208,12 @@ static bool up_to_date(const struct app *app)
     if (app->opening.key || !result->source || result->source->part.key != doc->source_key)
         return false;
     const struct stage_keys keys = stage_keys(doc, doc->source_key, kind_of(result));
-    if (result->error.status != NL_OK &&
-        (result->error_key == keys.attention || result->error_key == keys.order))
-        return true; /* tried and failed: nothing more will come */
-    return result->attention && result->attention->part.key == keys.attention && result->order &&
-           result->order->part.key == keys.order;
+    /* tried and failed: nothing more will come */
+    const bool attention = result->attention ? result->attention->part.key == keys.attention
+                                             : result->error_key == keys.attention;
+    const bool order =
+        result->order ? result->order->part.key == keys.order : result->failed_order == keys.order;
+    return attention && order;
 }
 
 bool app_settled(const struct app *app)
@@ -266,7 +269,7 @@ static void compute_row(struct app *app, double time)
     nl_error error = {0};
     size_t query;
     if (!attention || doc->query_count == 0) {
-        row->key = 0;
+        *row = (struct row_view){0};
         return;
     }
     const struct stage_features *features = &attention->features->features;
@@ -274,7 +277,7 @@ static void compute_row(struct app *app, double time)
         query = 0; /* another source's query: the first row is always there */
     uint64_t key = (attention->part.key ^ (query + 1)) * 0x9e3779b97f4a7c15u;
     key = key ? key : 1;
-    if (row->key == key)
+    if (row->key == key || row->refused_key == key)
         return;
     const size_t n = nl_attention_keys(attention->attention.attention);
     const nl_exec exec = {.kernels = job_kernels(app->job)};
@@ -286,6 +289,8 @@ static void compute_row(struct app *app, double time)
                               &row->figures, &error) == NL_OK)
         row->key = key;
     if (!row->key) {
+        row->refused_key = key;
+        snprintf(row->refused, sizeof row->refused, "%s", error.message);
         say(app, time, error.message);
         return;
     }
@@ -315,6 +320,7 @@ static void defaults(struct app *app)
     before_change(app, true);
     init_doc(&fresh, app->scene, NULL);
     memcpy(doc->params, fresh.params, sizeof doc->params);
+    doc->patch_gaussian = fresh.patch_gaussian;
     if (app->scene == SCENE_TABLE && source && !source->source.table.labels)
         param_set(doc, PARAM_ORDER, (struct param_value){.number = NL_ORDER_INPUT});
 }
@@ -548,4 +554,6 @@ void app_step(struct app *app, const struct inputs *inputs, struct ui_frame *fra
     ui_end(&app->ui, frame);
     app->view.hover_row = app->view.hover_next;
     apply_edits(app);
+    if (!app->ui.active) /* also where a drag was lost: its widget went away with its scene */
+        undo_end(&app->undo);
 }

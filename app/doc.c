@@ -82,6 +82,13 @@ void param_reset(struct doc *doc, enum param_id id)
     derive_defaults(doc);
 }
 
+struct param_value param_default(const struct doc *doc, enum param_id id)
+{
+    struct doc copy = *doc;
+    param_reset(&copy, id);
+    return copy.params[id];
+}
+
 static const char *idle_with(enum param_id reason, const struct doc *doc, char *buffer, size_t size)
 {
     char value[64];
@@ -178,6 +185,8 @@ const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind
     const int embed = param_choice(doc, PARAM_EMBED);
     const int features = param_choice(doc, PARAM_FEATURES);
     const char *reason;
+    if (doc->weights[0] && (id == PARAM_EMBED || id == PARAM_DIM || id == PARAM_SEED))
+        return "with --weights";
     switch (id) {
     case PARAM_SEARCH:
         if (kind == SOURCE_TABLE)
@@ -242,6 +251,17 @@ const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind
     default:
         return NULL;
     }
+}
+
+const char *weights_idle(const struct doc *doc, char *buffer, size_t size)
+{
+    if (doc->plain)
+        return param_choice(doc, PARAM_SYSTEM) == NL_SYSTEM_NLM
+                   ? idle_with(PARAM_SYSTEM, doc, buffer, size)
+                   : NULL;
+    return nl_similarities[param_choice(doc, PARAM_SIMILARITY)].embedded
+               ? NULL
+               : idle_with(PARAM_SIMILARITY, doc, buffer, size);
 }
 
 const char *patch_weight_idle(const struct doc *doc, enum source_kind kind, char *buffer,

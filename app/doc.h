@@ -30,8 +30,8 @@ struct doc {
     struct doc_query queries[DOC_QUERIES];
     int query_count;
     double patch_gaussian; /* ω of patches: a Gaussian of this deviation in pixels; 0 = flat */
-    bool plain; /* the papers' defaults instead of those that show a picture well */
-    bool ready; /* the source is a dissimilarity matrix itself */
+    bool plain;            /* the papers' defaults instead of those that show a picture well */
+    bool ready;            /* the source is a dissimilarity matrix itself */
 };
 
 /* Every parameter at its default, no source, no query. */
@@ -43,6 +43,8 @@ void doc_init_plain(struct doc *doc);
 void param_set(struct doc *doc, enum param_id id, struct param_value value);
 /* Back to the default. */
 void param_reset(struct doc *doc, enum param_id id);
+/* The value that param_reset would bring: it hangs on system and similarity. */
+struct param_value param_default(const struct doc *doc, enum param_id id);
 
 /*
  * A person chose another system: its own similarity, scale, self rule, features, patch and stride
@@ -66,7 +68,8 @@ static inline int param_choice(const struct doc *doc, enum param_id id)
  */
 const char *param_idle(const struct doc *doc, enum param_id id, enum source_kind kind, char *buffer,
                        size_t size);
-/* The same for patch_gaussian. */
+/* The same for weights, and for patch_gaussian. */
+const char *weights_idle(const struct doc *doc, char *buffer, size_t size);
 const char *patch_weight_idle(const struct doc *doc, enum source_kind kind, char *buffer,
                               size_t size);
 

@@ -63,19 +63,28 @@ struct heat {
     const struct doc *doc;
     const nl_grid *grid;
     const float *weights; /* NULL: the picture alone, as it is */
-    double largest;
+    double largest;       /* magnitude */
+    bool is_signed;       /* some are below 0: two hues, 0 in the middle */
 };
+
+static int map_of(const struct heat *heat)
+{
+    return heat->is_signed ? COLORMAP_DIVERGING : param_choice(heat->doc, PARAM_COLORMAP);
+}
 
 static uint32_t heat_color(const struct heat *heat, const float *rgb, size_t cell)
 {
     const enum draw_scale scale = (enum draw_scale)param_choice(heat->doc, PARAM_OVERLAY);
     const bool map = heat->weights != NULL;
-    double position = map ? overlay_position(scale, (double)heat->weights[cell], heat->largest) : 0;
-    double grey = 0.299 * (double)rgb[0] + 0.587 * (double)rgb[1] + 0.114 * (double)rgb[2];
+    const double weight = map ? (double)heat->weights[cell] : 0;
+    const double position = overlay_position(scale, fabs(weight), heat->largest);
+    const double place = heat->is_signed ? 0.5 + copysign(position, weight) / 2 : position;
+    /* as in shaders/heatmap.frag */
+    double grey = 0.2126 * (double)rgb[0] + 0.7152 * (double)rgb[1] + 0.0722 * (double)rgb[2];
     double alpha = position * param_number(heat->doc, PARAM_OPACITY) / 100;
     uint8_t hot[3];
     uint32_t color = 0;
-    colormap_at((enum colormap_id)param_choice(heat->doc, PARAM_COLORMAP), (float)position, hot);
+    colormap_at((enum colormap_id)map_of(heat), (float)place, hot);
     for (int c = 0; c < 3; c++) {
         double under = (double)rgb[c] * 255;
         if (map)
@@ -126,19 +135,21 @@ static nl_status paint_map(struct canvas *canvas, struct panel panel, const stru
                            const float *weights, const char *title, nl_error *error)
 {
     const enum draw_scale scale = (enum draw_scale)param_choice(doc, PARAM_OVERLAY);
-    struct heat heat = {doc, &read->features->grid, weights, 0};
+    struct heat heat = {doc, &read->features->grid, weights, 0, false};
     double values[3];
-    size_t top;
-    if (nl_top(weights, heat.grid->gw * heat.grid->gh, 1, &top) > 0)
-        heat.largest = fmax((double)weights[top], 0);
+    for (size_t j = 0; j < heat.grid->gw * heat.grid->gh; j++) {
+        heat.largest = fmax(heat.largest, fabs((double)weights[j]));
+        heat.is_signed = heat.is_signed || weights[j] < 0;
+    }
     paint_picture(canvas, panel, shown, &heat);
     for (int i = 0; i < 3; i++)
-        values[i] = overlay_weight(scale, i / 2.0, heat.largest);
+        values[i] =
+            heat.is_signed ? (i - 1) * heat.largest : overlay_weight(scale, i / 2.0, heat.largest);
     nl_status status =
         canvas_text(canvas, panel.x, MARGIN + TEXT, TEXT, ALIGN_LEFT, muted, title, error);
     if (status == NL_OK)
         status = paint_bar(canvas, panel.x + panel.w + GAP, panel.y, panel.h < 60 ? 60 : panel.h,
-                           param_choice(doc, PARAM_COLORMAP), values, error);
+                           map_of(&heat), values, error);
     return status;
 }
 
@@ -148,7 +159,7 @@ static nl_status paint_asked(struct canvas *canvas, struct panel panel, const st
                              nl_error *error)
 {
     nl_picture shown;
-    const struct heat heat = {doc, &asked->features->grid, NULL, 0};
+    const struct heat heat = {doc, &asked->features->grid, NULL, 0, false};
     nl_status status = nl_picture_from_bitmap(&asked->source->bitmap, PANEL_SIDE, &shown, error);
     if (status != NL_OK)
         return status;

@@ -87,14 +87,10 @@ static void publish(struct job *job)
     job->wake(job->user);
 }
 
-/* A failed source leaves the one at hand; a failed stage leaves its part away. */
-static void fail(struct job *job, const nl_error *error, uint64_t key)
+static void set_error(struct result *result, const nl_error *error, uint64_t key)
 {
-    if (error->status == NL_CANCELLED)
-        return;
-    job->current->error = *error;
-    job->current->error_key = key;
-    publish(job);
+    result->error = *error;
+    result->error_key = key;
 }
 
 static bool run_source(struct job *job, nl_error *error)
@@ -108,8 +104,9 @@ static bool run_source(struct job *job, nl_error *error)
     begin_stage(job, TR_N("Opening"));
     struct source_part *source =
         source_part_load(job->request.doc.source, job->request.source_key, error);
-    if (!source) {
-        fail(job, error, job->request.source_key);
+    if (!source) { /* the one at hand stays */
+        set_error(job->current, error, job->request.source_key);
+        publish(job);
         return false;
     }
     job->current = &job->kept[source->source.kind == SOURCE_PICTURE];
@@ -118,22 +115,41 @@ static bool run_source(struct job *job, nl_error *error)
     return true;
 }
 
+static bool has_features(const struct result *result, const struct stage_keys *keys)
+{
+    return result->features && result->features->part.key == keys->features;
+}
+
+static bool run_features(struct job *job, const struct stage_keys *keys, nl_error *error)
+{
+    struct result *current = job->current;
+    if (has_features(current, keys))
+        return true;
+    struct features_part *features;
+    if (current->attention && current->attention->features->part.key == keys->features) {
+        /* a request that was given up came in between; the weights still hold theirs */
+        features = part_hold(current->attention->features);
+    } else {
+        begin_stage(job, TR_N("Features"));
+        features = features_part_make(&job->request.doc, current->source, keys->features,
+                                      &job->exec, error);
+    }
+    if (!features)
+        return false;
+    part_release(&current->features);
+    current->features = features;
+    return true;
+}
+
 static bool run_attention(struct job *job, const struct stage_keys *keys, nl_error *error)
 {
     struct result *current = job->current;
     const struct doc *doc = &job->request.doc;
     const double start = now_ms();
+    if (!run_features(job, keys, error))
+        return false;
     if (current->attention && current->attention->part.key == keys->attention)
         return true;
-    if (!current->features || current->features->part.key != keys->features) {
-        begin_stage(job, TR_N("Features"));
-        struct features_part *features =
-            features_part_make(doc, current->source, keys->features, &job->exec, error);
-        if (!features)
-            return false;
-        part_release(&current->features);
-        current->features = features;
-    }
     begin_stage(job, TR_N("Attention"));
     struct attention_part *attention =
         attention_part_make(doc, current->features, keys->attention, &job->exec, error);
@@ -172,23 +188,42 @@ static bool run_order(struct job *job, const struct stage_keys *keys, nl_error *
     return true;
 }
 
+/*
+ * A failed stage leaves its part away, and those made from it: nothing old is shown under new
+ * parameters. Weights that cannot be had are no reason to go without the matrix.
+ */
 static void run_request(struct job *job)
 {
     nl_error error = {0};
     if (!run_source(job, &error))
         return;
-    job->current->error = (nl_error){0};
+    struct result *current = job->current;
     const struct stage_keys keys =
-        stage_keys(&job->request.doc, job->request.source_key, job->current->source->source.kind);
+        stage_keys(&job->request.doc, job->request.source_key, current->source->source.kind);
+    current->error = (nl_error){0};
+    current->error_key = current->failed_order = 0;
     if (!run_attention(job, &keys, &error)) {
-        fail(job, &error, keys.attention);
-        return;
+        if (error.status == NL_CANCELLED)
+            return;
+        set_error(current, &error, keys.attention);
+        part_release(&current->attention);
+        if (!has_features(current, &keys)) {
+            current->failed_order = keys.order;
+            part_release(&current->order);
+            publish(job);
+            return;
+        }
     }
     publish(job);
-    if (run_order(job, &keys, &error))
-        publish(job);
-    else
-        fail(job, &error, keys.order);
+    if (!run_order(job, &keys, &error)) {
+        if (error.status == NL_CANCELLED)
+            return;
+        current->failed_order = keys.order;
+        part_release(&current->order);
+        if (current->error.status == NL_OK)
+            set_error(current, &error, keys.order);
+    }
+    publish(job);
 }
 
 static void *worker(void *argument)

@@ -275,7 +275,8 @@ const struct param_spec param_table[PARAM_COUNT] = {
                    {.number = 0},
                    true,
                    .verbs = ATTENTION,
-                   .help = TR_N("Embedded features; default half of the features, rounded up.")},
+                   .help = TR_N("Embedded features. Default: half of the features, rounded up; for "
+                                "sagan an eighth, for transformer all.")},
     [PARAM_SEED] = {"seed",
                     TR_N("Seed"),
                     "",

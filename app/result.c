@@ -96,6 +96,7 @@ struct stage_keys stage_keys(const struct doc *doc, uint64_t source_key, enum so
     keys.attention =
         mix_params(keys.features, doc, attention, sizeof attention / sizeof *attention);
     keys.attention = mix(keys.attention, &doc->patch_gaussian, sizeof doc->patch_gaussian);
+    keys.attention = mix(keys.attention, doc->weights, strlen(doc->weights));
     keys.dissim = mix_params(keys.features, doc, dissim, 2);
     keys.order = mix_params(keys.dissim, doc, order, 2);
     return keys;
@@ -134,6 +135,7 @@ struct source_part *source_part_load(const char *path, uint64_t key, nl_error *e
     struct source_part *part = new_part(sizeof *part, key, source_destroy, error);
     if (!part)
         return NULL;
+    snprintf(part->path, sizeof part->path, "%s", path);
     nl_status status = source_load(path, NULL, &part->source, error);
     if (status == NL_OK && part->source.kind == SOURCE_PICTURE)
         status = make_rgba(part, error);

@@ -26,6 +26,7 @@ void part_release(void *pointer_to_part);
 
 struct source_part {
     struct part part;
+    char path[DOC_PATH]; /* what the document calls it */
     struct source source;
     uint8_t *rgba; /* pictures: for the screen, longer side at most SHOWN_SIDE */
     int width, height;
@@ -71,9 +72,10 @@ struct result {
     struct attention_part *attention;
     struct dissim_part *dissim;
     struct order_part *order;
-    nl_error error;      /* of the stage that failed; status NL_OK = none */
-    uint64_t error_key;  /* attention key that failed */
-    double milliseconds; /* features to attention */
+    nl_error error;        /* of the first stage that failed; status NL_OK = none */
+    uint64_t error_key;    /* its source, attention or order key; 0 = none */
+    uint64_t failed_order; /* order key that failed, by itself or with its features; 0 = none */
+    double milliseconds;   /* features to attention */
     double dissim_ms;
 };
 

@@ -13,7 +13,7 @@ struct source {
     char name[256];   /* for people: the file's name without its folder, or @sample */
     nl_bitmap bitmap; /* picture: upright, full size */
     nl_table table;   /* table */
-    nl_npy npy;       /* array: (n, d) or (H, W, C) */
+    nl_npy npy;       /* array: (n, d), (H, W, C) or (T, H, W, C) */
 };
 
 /*

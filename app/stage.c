@@ -25,7 +25,8 @@ void stage_attention_params(const struct doc *doc, size_t l, nl_attention_params
     params->normalizer = (nl_normalizer)param_choice(doc, PARAM_NORMALIZE);
     if (nl_similarities[similarity].exponential) {
         params->temperature = param_number(doc, PARAM_TEMPERATURE);
-        params->perplexity = perplexity.number;
+        /* over the count no width can be found: the panel hides it, the command line refuses it */
+        params->perplexity = params->normalizer == NL_NORMALIZE_SUM ? perplexity.number : 0;
         params->perplexity_percent = perplexity.percent;
         params->perplexity_shared = param_choice(doc, PARAM_PERPLEXITY_PER) == 1;
     }
@@ -124,9 +125,10 @@ static nl_status get_maps(const struct doc *doc, const nl_matrix *x, const nl_ex
         return stage_weights_load(doc->weights, system, x->cols,
                                   (nl_similarity_id)param_choice(doc, PARAM_SIMILARITY), maps,
                                   error);
+    const nl_embedding_id kind = (nl_embedding_id)param_choice(doc, PARAM_EMBED);
     const nl_embedding_params params = {
-        .kind = (nl_embedding_id)param_choice(doc, PARAM_EMBED),
-        .dim = (size_t)param_number(doc, PARAM_DIM),
+        .kind = kind, /* identity: one chosen for another embedding waits for its return */
+        .dim = kind == NL_EMBED_IDENTITY ? 0 : (size_t)param_number(doc, PARAM_DIM),
         .seed = (uint64_t)param_number(doc, PARAM_SEED),
     };
     return nl_weights_make(&params, system, x, exec, maps, error);
@@ -138,11 +140,12 @@ static nl_shape shape_of(const struct stage_features *features)
                       features->x.cols};
 }
 
-/* The convention by which keys are pooled; a table has no neighbourhoods to pool. */
+/* The convention by which keys are pooled; rows without a grid have no neighbourhoods to pool. */
 static nl_subsample subsample_of(const struct doc *doc, const struct stage_features *features)
 {
     const int system = param_choice(doc, PARAM_SYSTEM);
-    if (features->grid.gh == 1 || (system != NL_SYSTEM_NONLOCAL && system != NL_SYSTEM_SAGAN))
+    const bool rows = features->grid.gh == 1 && features->picture.width == 0;
+    if (rows || (system != NL_SYSTEM_NONLOCAL && system != NL_SYSTEM_SAGAN))
         return NL_SUBSAMPLE_NONE;
     return (nl_subsample)param_choice(doc, PARAM_SUBSAMPLE);
 }

@@ -34,6 +34,11 @@ void undo_before(struct undo *undo, const struct snapshot *now, bool committed)
     undo->open = !committed;
 }
 
+void undo_end(struct undo *undo)
+{
+    undo->open = false;
+}
+
 static void swap(struct snapshot *a, struct snapshot *b)
 {
     struct snapshot keep = *a;

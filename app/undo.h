@@ -28,6 +28,9 @@ void undo_free(struct undo *undo);
  */
 void undo_before(struct undo *undo, const struct snapshot *now, bool committed);
 
+/* Whatever has begun has ended, committed or not: the next change is a step of its own. */
+void undo_end(struct undo *undo);
+
 /* Swap *now with the step before or after; false when there is none. */
 bool undo_back(struct undo *undo, struct snapshot *now);
 bool undo_forward(struct undo *undo, struct snapshot *now);

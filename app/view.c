@@ -200,6 +200,16 @@ bool view_zoom_input(struct zoom *zoom, const struct ui_signal *signal, struct d
     return memcmp(&before, zoom, sizeof before) != 0;
 }
 
+void view_absence(struct ui *ui, struct draw_rect rect, const struct scene *scene,
+                  const char *invitation)
+{
+    const float margin = ui_px(ui->style, 16);
+    const char *text = scene->job.busy               ? tr("One moment …")
+                       : scene->result->error.status ? scene->result->error.message
+                                                     : invitation;
+    ui_paragraph(ui, ui_inset(rect, margin, margin), ui_type_muted(ui), text);
+}
+
 void view_stale(struct ui *ui, struct draw_rect rect, const struct scene *scene,
                 struct edits *edits, const char *id)
 {

@@ -18,6 +18,8 @@ enum { TOP_SHOWN = 5, TOP_MASS = 10 };
 /* The query's row of A, as the main thread computed it. */
 struct row_view {
     uint64_t key;          /* of attention and query; 0 = there is no row */
+    uint64_t refused_key;  /* the same of a row that cannot be computed; 0 = none */
+    char refused[400];     /* why */
     size_t query, queries; /* row of X, and how many there are */
     size_t n;              /* keys */
     const float *weights;  /* n */
@@ -52,8 +54,7 @@ struct view {
     struct ui_scroll controls;
     struct zoom picture, matrix, scatter;
     struct ui_scroll help_scroll;
-    bool help; /* the list of keys is open */
-    bool picture_dragging;
+    bool help;                /* the list of keys is open */
     size_t hover_row;         /* key under the pointer in any panel, SIZE_MAX = none */
     size_t hover_next;        /* what this frame's panels found */
     int scatter_x, scatter_y; /* columns */
@@ -112,7 +113,7 @@ const char *view_key_name(const struct scene *scene, size_t key, char *buffer, s
 bool view_is_signed(const struct scene *scene);
 /* The colour map of the weights: the document's, or the one of two hues. */
 int view_heat_map(const struct scene *scene);
-/* A number in at most four significant digits, as the bars write it. */
+/* A number in at most three significant digits, as the bars write it. */
 const char *view_number(double value, char *buffer, size_t size);
 /* A vertical bar with three numbers beside it, low at the bottom. */
 void view_bar(struct ui *ui, struct draw_rect rect, int map, const char *const numbers[3]);
@@ -126,6 +127,9 @@ bool view_zoom_input(struct zoom *zoom, const struct ui_signal *signal, struct d
                      double most);
 /* The part of 0..1 × 0..1 that is shown. */
 void view_zoom_window(const struct zoom *zoom, double *x0, double *y0, double *x1, double *y1);
+/* Why a panel has nothing to show: work under way, an error, or else what a person could do. */
+void view_absence(struct ui *ui, struct draw_rect rect, const struct scene *scene,
+                  const char *invitation);
 /* A veil with the stage at work and Cancel over a panel whose content is out of date. */
 void view_stale(struct ui *ui, struct draw_rect rect, const struct scene *scene,
                 struct edits *edits, const char *id);

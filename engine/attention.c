@@ -124,9 +124,9 @@ static double sum_of_weights(const float *w, size_t count, bool may_be_negative,
     return sum;
 }
 
-/* Finite features must give finite scores in float. */
+/* Finite features must give finite scores in float; *reach bounds their magnitude. */
 static nl_status check_range(const nl_attention_params *p, size_t d, double q, double k,
-                             nl_error *error)
+                             double *reach, nl_error *error)
 {
     double weights = 1, score;
     if (p->similarity == NL_EUCLIDEAN && p->omega)
@@ -135,6 +135,7 @@ static nl_status check_range(const nl_attention_params *p, size_t d, double q, d
         weights = sum_of_weights(p->concat, 2 * d, true, error);
     if (weights < 0)
         return NL_INVALID;
+    *reach = 1;
     if (p->similarity == NL_COSINE)
         return NL_OK;
     if (p->similarity == NL_EUCLIDEAN)
@@ -148,12 +149,13 @@ static nl_status check_range(const nl_attention_params *p, size_t d, double q, d
                        "features as large as %g give scores beyond the range of numbers; divide "
                        "them by a constant first",
                        fmax(q, k));
+    *reach = score;
     return NL_OK;
 }
 
 static nl_status check_all(const nl_attention_params *params, const nl_kernels *kernels,
                            const nl_matrix *queries, const nl_matrix *keys, bool same_rows,
-                           nl_error *error)
+                           double *reach, nl_error *error)
 {
     double q = 0, k = 0;
     nl_status status = check_params(params, queries, same_rows, error);
@@ -167,7 +169,7 @@ static nl_status check_all(const nl_attention_params *params, const nl_kernels *
         (queries->cols != keys->cols || (same_rows && queries->rows != keys->rows)))
         status = nl_fail(error, NL_INVALID, "queries of %zu × %zu do not go with keys of %zu × %zu",
                          queries->rows, queries->cols, keys->rows, keys->cols);
-    return status == NL_OK ? check_range(params, keys->cols, q, k, error) : status;
+    return status == NL_OK ? check_range(params, keys->cols, q, k, reach, error) : status;
 }
 
 static double dot(const float *a, const float *b, size_t d)
@@ -326,7 +328,8 @@ nl_status nl_attention_create(const nl_attention_params *params, const nl_matrix
     const nl_kernels *kernels = nl_exec_kernels(exec, error);
     if (!kernels)
         return NL_UNSUPPORTED;
-    nl_status status = check_all(params, kernels, queries, keys, same_rows, error);
+    double reach;
+    nl_status status = check_all(params, kernels, queries, keys, same_rows, &reach, error);
     if (status != NL_OK)
         return status;
     nl_attention *a = nl_alloc(1, sizeof *a);
@@ -339,6 +342,7 @@ nl_status nl_attention_create(const nl_attention_params *params, const nl_matrix
     a->n = queries->rows;
     a->m = keys->rows;
     a->d = keys->cols;
+    a->reach = reach;
     a->beta = fixed_beta(params);
     if (params->perplexity > 0)
         a->target = log(params->perplexity_percent ? params->perplexity * (double)a->m / 100

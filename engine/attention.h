@@ -19,6 +19,7 @@ struct nl_attention {
     float *key_part;            /* concat: v_j = w_φ·φ_j, m of them */
     size_t n, m, d;
     bool same_rows;
+    double reach;  /* no raw score is larger than this */
     double beta;   /* of every row, unless perplexity sets one for each */
     double target; /* ln of the perplexity asked for; meaningless while params.perplexity is 0 */
 };

@@ -392,6 +392,13 @@ static void take(nl_stored_map *stored, nl_linear *map)
     *map = (nl_linear){0};
 }
 
+size_t nl_default_dim(nl_system_id system, size_t channels)
+{
+    if (system == NL_SYSTEM_SAGAN)
+        return channels / 8 ? channels / 8 : 1;
+    return system == NL_SYSTEM_TRANSFORMER ? channels : (channels + 1) / 2;
+}
+
 nl_status nl_weights_make(const nl_embedding_params *params, nl_system_id system,
                           const nl_matrix *x, const nl_exec *exec, nl_weights *weights,
                           nl_error *error)
@@ -401,9 +408,7 @@ nl_status nl_weights_make(const nl_embedding_params *params, nl_system_id system
     const size_t c = x->cols;
     *weights = (nl_weights){0};
     if (wanted.dim == 0 && wanted.kind != NL_EMBED_IDENTITY) {
-        wanted.dim = system == NL_SYSTEM_SAGAN         ? (c / 8 ? c / 8 : 1)
-                     : system == NL_SYSTEM_TRANSFORMER ? c
-                                                       : (c + 1) / 2;
+        wanted.dim = nl_default_dim(system, c);
         if (system == NL_SYSTEM_SAGAN && wanted.value_dim == 0)
             wanted.value_dim = c / 2 ? c / 2 : 1;
     }

@@ -59,7 +59,8 @@ static void gaussian_rows(void *context, size_t worker, size_t begin, size_t end
 static void mirror_rows(void *context, size_t worker, size_t begin, size_t end)
 {
     const struct dissim_loop *loop = context;
-    float tile[ROWS][ROWS + 1]; /* rows of D lie a power of two apart: they would share cache sets */
+    float tile[ROWS]
+              [ROWS + 1]; /* rows of D lie a power of two apart: they would share cache sets */
     (void)worker;
     for (size_t j0 = 0; j0 < begin; j0 += ROWS) {
         for (size_t j = 0; j < ROWS; j++)

@@ -67,6 +67,22 @@ static void explain_score(const nl_attention *a, size_t i, size_t j, nl_weight_s
     }
 }
 
+static size_t apart(size_t a, size_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Whether the search window and the self rule leave key j to query i. */
+static bool may_read(const nl_attention *a, size_t i, size_t j)
+{
+    const nl_attention_params *p = &a->params;
+    const size_t w = p->grid_width, h = p->grid_height, half = p->search / 2;
+    if (p->self == NL_SELF_EXCLUDE && i == j)
+        return false;
+    return p->search == 0 || (i / w / h == j / w / h && apart(i % w, j % w) <= half &&
+                              apart(i / w % h, j / w % h) <= half);
+}
+
 /* From the raw score to the weight, with what the engine found for the whole row. */
 static void explain_weight(const nl_attention *a, const struct nl_row_rule *rule, bool left,
                            const float *scores, size_t i, size_t j, double normalizer,
@@ -75,9 +91,7 @@ static void explain_weight(const nl_attention *a, const struct nl_row_rule *rule
     const double beta = (double)rule->beta;
     steps->normalizer = normalizer;
     const nl_attention_params *p = &a->params;
-    const float absent = nl_is_exponential(a) ? -INFINITY : 0;
-    const bool may_be_left_out = p->search > 0 || (p->self == NL_SELF_EXCLUDE && i == j);
-    steps->left_out = !left || (may_be_left_out && scores[j] == absent);
+    steps->left_out = !left || !may_read(a, i, j);
     if (steps->left_out)
         return;
     steps->replaced = p->self == NL_SELF_MAX && i == j && rule->keys > 1;
@@ -226,9 +240,11 @@ nl_status nl_explain_dissim(nl_metric_id metric, const nl_matrix *x, size_t i, s
         add_term(sum, (nl_term){k, a, b, squared ? size * size : size});
         largest = fmax(largest, size);
     }
-    *value = metric == NL_METRIC_CHEBYSHEV ? largest
-             : metric == NL_METRIC_MANHATTAN || metric == NL_METRIC_SQEUCLIDEAN
-                 ? sum->total
-                 : sqrt(sum->total);
+    if (metric == NL_METRIC_CHEBYSHEV)
+        *value = largest;
+    else if (metric == NL_METRIC_MANHATTAN || metric == NL_METRIC_SQEUCLIDEAN)
+        *value = sum->total;
+    else
+        *value = sqrt(sum->total);
     return NL_OK;
 }

@@ -7,12 +7,16 @@
 #include "pool.h"
 
 static const double log2_e = 1.4426950408889634;
+/* The kernel's exponents are absolute, not relative to the row's largest: they must be floats, and
+ * above the −1e30 from which its running maximum starts. */
+static const double largest_exponent = 1e29;
 
 bool nl_fused_applies(const nl_attention *a)
 {
     const nl_attention_params *p = &a->params;
     return nl_is_exponential(a) && p->normalizer == NL_NORMALIZE_SUM && p->self == NL_SELF_KEEP &&
-           p->search == 0 && p->sigma == 0 && (p->perplexity == 0 || p->perplexity_shared);
+           p->search == 0 && p->sigma == 0 && (p->perplexity == 0 || p->perplexity_shared) &&
+           a->reach * a->beta * log2_e < largest_exponent;
 }
 
 struct fused_loop {

@@ -7,7 +7,7 @@
 
 /*
  * True where softmax runs over all keys with one known β: no perplexity of each row's own, no rule
- * for the query's own weight, no search window, no noise.
+ * for the query's own weight, no search window, no noise, and exponents that floats can hold.
  */
 bool nl_fused_applies(const nl_attention *attention);
 

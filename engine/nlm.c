@@ -31,6 +31,8 @@ enum {
 
 /* Below this sum, weights that underflow could matter: 2²⁸ of at most 2⁻¹²⁶ each. */
 static const double lowest_sum = 0x1p-75;
+/* Exponents are worth knowing to this; and from here on they do not count. */
+static const double exponent_error = 1e-3, exponent_end = 25;
 
 struct nlm {
     const nl_picture *picture;
@@ -42,7 +44,8 @@ struct nlm {
     size_t reach_x, reach_y; /* largest |dx|, |dy| of a candidate */
     float scale, noise;      /* as the kernel takes them */
     double beta, noise_off;  /* 1/h², 2σ² */
-    bool flat;
+    bool flat, direct;       /* direct: every pixel in double where float would not do */
+    double exact_taps[NL_NLM_MAX_PATCH];
 
     /* Planes with mirrored borders; column x of row y is at (y + half) · stride + left + x. */
     float *image, *taps;
@@ -146,6 +149,8 @@ static void lay_out(struct nlm *n, const nl_nlm_params *p)
     n->flat = p->gaussian == 0;
     n->beta = 1 / (p->h * p->h);
     n->noise_off = 2 * p->sigma * p->sigma;
+    /* Small differences of large exponents. */
+    n->direct = n->noise_off * n->beta > 250;
     /* Flat sums are Σ, not means: the division is here. */
     const double count = (double)n->channels * (n->flat ? (double)(p->patch * p->patch) : 1);
     n->scale = (float)(1.4426950408889634 * n->beta / count);
@@ -190,11 +195,13 @@ static void fill_taps(struct nlm *n, double deviation)
     double sum = 0;
     for (size_t k = 0; k < n->patch; k++) {
         const double off = ((double)k - (double)n->half) / deviation;
-        n->taps[k] = n->flat ? 1 : (float)exp(-off * off / 2);
-        sum += (double)n->taps[k];
+        n->exact_taps[k] = n->flat ? 1 : exp(-off * off / 2);
+        sum += n->exact_taps[k];
     }
-    for (size_t k = 0; k < n->patch; k++)
-        n->taps[k] = (float)((double)n->taps[k] / sum);
+    for (size_t k = 0; k < n->patch; k++) {
+        n->exact_taps[k] /= sum;
+        n->taps[k] = (float)n->exact_taps[k];
+    }
 }
 
 static void fill_image(struct nlm *n)
@@ -324,45 +331,92 @@ static void add_offsets(struct strip *s, size_t dy, ptrdiff_t dx0, ptrdiff_t dx1
     }
 }
 
-/* −δ' of the candidates [x0, x1) of row cy, −∞ for the pixel itself. */
-static void raw_scores(const struct strip *s, size_t x, size_t y, size_t cy, size_t x0, size_t x1)
+/* Σ w and Σ w v, where w = exp(least − exponent): the largest weight so far is 1. */
+struct direct {
+    double least, weights, values[3];
+};
+
+static void add_candidate(struct direct *sums, double exponent, const float *value, size_t plane,
+                          size_t channels)
+{
+    if (exponent < sums->least) {
+        const double factor = exp(exponent - sums->least);
+        sums->weights *= factor;
+        for (size_t c = 0; c < channels; c++)
+            sums->values[c] *= factor;
+        sums->least = exponent;
+    }
+    const double weight = exp(sums->least - exponent);
+    sums->weights += weight;
+    for (size_t c = 0; c < channels; c++)
+        sums->values[c] += weight * (double)value[c * plane];
+}
+
+/* δ · channels of pixel (x, y) and the candidates [x0, x1) of row cy; ∞ for the pixel itself. */
+static void find_distances(const struct strip *s, size_t x, size_t y, size_t cy, size_t x0,
+                           size_t x1)
 {
     const struct nlm *n = s->nlm;
     const float *corner = n->image + n->left - n->half;
     n->kernels->nlm_distances(corner + y * n->stride + x, corner + cy * n->stride + x0, n->stride,
                               n->plane, n->channels, n->patch, n->taps, x1 - x0, s->row);
-    for (size_t j = 0; j < x1 - x0; j++) {
-        const double distance = (double)s->row[j] / (double)n->channels - n->noise_off;
-        s->row[j] = distance > 0 ? (float)-distance : 0;
-    }
     if (cy == y)
-        s->row[x - x0] = -INFINITY;
+        s->row[x - x0] = INFINITY;
+}
+
+/* The same for one candidate, in double. */
+static double exact_distance(const struct nlm *n, size_t x, size_t y, size_t cx, size_t cy)
+{
+    const float *corner = n->image + n->left - n->half;
+    const float *p = corner + y * n->stride + x, *q = corner + cy * n->stride + cx;
+    double sum = 0;
+    for (size_t c = 0; c < n->channels; c++) {
+        for (size_t i = 0; i < n->patch; i++) {
+            const size_t row = c * n->plane + i * n->stride;
+            double row_sum = 0;
+            for (size_t k = 0; k < n->patch; k++) {
+                const double difference = (double)p[row + k] - (double)q[row + k];
+                row_sum += n->exact_taps[k] * difference * difference;
+            }
+            sum += n->exact_taps[i] * row_sum;
+        }
+    }
+    return sum;
 }
 
 /*
- * A pixel whose candidates are all so far away that their weights underflow: in two passes, with
- * the largest taken off first. sums: weights, then values.
+ * The pixel's candidates one by one, for weights that underflow or need more digits than float
+ * has: once to find the nearest one, once more to weigh those that are not much farther.
  */
-static void sum_directly(const struct strip *s, size_t x, size_t y, double *sums)
+static void sum_directly(const struct strip *s, size_t x, size_t y, struct direct *sums)
 {
-    const struct nlm *n = s->nlm;
+    struct nlm *n = s->nlm;
     const size_t x0 = x > n->reach_x ? x - n->reach_x : 0, y0 = y > n->reach_y ? y - n->reach_y : 0;
     const size_t x1 = smaller(n->width, x + n->reach_x + 1);
     const size_t y1 = smaller(n->height, y + n->reach_y + 1);
-    float top = -INFINITY;
-    for (size_t cy = y0; cy < y1; cy++) {
-        raw_scores(s, x, y, cy, x0, x1);
-        top = fmaxf(top, n->kernels->max(s->row, x1 - x0));
+    const double channels = (double)n->channels;
+    /* relative error of a distance, see the kernel's test */
+    const double error = (double)(4 + n->patch + n->patch * n->channels) * 0x1p-24;
+    double nearest = INFINITY;
+    for (size_t cy = y0; cy < y1 && !cancelled(n); cy++) {
+        find_distances(s, x, y, cy, x0, x1);
+        for (size_t j = 0; j < x1 - x0; j++)
+            nearest = fmin(nearest, (double)s->row[j]);
     }
-    for (size_t cy = y0; cy < y1; cy++) {
-        if (x1 - x0 == 1 && cy == y)
-            continue;
-        raw_scores(s, x, y, cy, x0, x1);
-        sums[0] += n->kernels->exp_sum(s->row, x1 - x0, (float)n->beta, top);
+    const double limit = fmax(nearest, n->noise_off * channels) * (1 + 2 * error) +
+                         exponent_end * channels / n->beta;
+    for (size_t cy = y0; cy < y1 && !cancelled(n); cy++) {
         const float *values = n->image + (cy + n->half) * n->stride + n->left + x0;
-        for (size_t c = 0; c < n->channels; c++)
-            for (size_t j = 0; j < x1 - x0; j++)
-                sums[c + 1] += (double)s->row[j] * (double)values[c * n->plane + j];
+        find_distances(s, x, y, cy, x0, x1);
+        for (size_t j = 0; j < x1 - x0; j++) {
+            double distance = (double)s->row[j];
+            if (!(distance <= limit) || isinf(distance))
+                continue;
+            if (distance * error * n->beta > exponent_error * channels)
+                distance = exact_distance(n, x, y, x0 + j, cy);
+            const double exponent = fmax(distance / channels - n->noise_off, 0) * n->beta;
+            add_candidate(sums, exponent, values + j, n->plane, n->channels);
+        }
     }
 }
 
@@ -372,21 +426,27 @@ static size_t finish_pixel(const struct strip *s, size_t x, size_t y)
     const struct nlm *n = s->nlm;
     const bool alone = n->reach_x == 0 && n->reach_y == 0;
     const float *own = n->image + (y + n->half) * n->stride + n->left + x;
+    const size_t at = (y - s->y0) * n->width + x;
     float *out = nl_row(&n->out->rgb, y) + 3 * x;
-    double sums[4] = {0}, self = n->self == NL_SELF_EXCLUDE ? 0 : 1;
-    for (size_t c = 0; c < n->channels + 1; c++)
-        sums[c] = s->sums[c * n->sums_plane + (y - s->y0) * n->width + x];
-    if (n->self != NL_SELF_KEEP && !alone && sums[0] < lowest_sum) {
-        memset(sums, 0, sizeof sums);
-        sum_directly(s, x, y, sums);
-    } else if (n->self == NL_SELF_MAX && !alone) {
-        self = (double)s->totals[(n->channels + 1) * n->totals_plane +
-                                 (y - s->y0) * n->totals_stride + MARGIN + x];
+    double self = n->self == NL_SELF_EXCLUDE ? 0 : 1;
+    struct direct sums = {.least = INFINITY};
+    if (!alone && (n->direct || (n->self != NL_SELF_KEEP && s->sums[at] < lowest_sum))) {
+        if (n->self == NL_SELF_KEEP)
+            add_candidate(&sums, 0, own, n->plane, n->channels);
+        sum_directly(s, x, y, &sums);
+        self = n->self == NL_SELF_MAX ? 1 : 0; /* the largest weight is 1 */
+    } else {
+        sums.weights = s->sums[at];
+        for (size_t c = 0; c < n->channels; c++)
+            sums.values[c] = s->sums[(c + 1) * n->sums_plane + at];
+        if (n->self == NL_SELF_MAX && !alone)
+            self = (double)s->totals[(n->channels + 1) * n->totals_plane +
+                                     (y - s->y0) * n->totals_stride + MARGIN + x];
     }
-    const double weight = sums[0] + self;
+    const double weight = sums.weights + self;
     for (size_t c = 0; c < 3; c++) {
         const size_t from = n->channels == 1 ? 0 : c;
-        const double sum = sums[from + 1] + self * (double)own[from * n->plane];
+        const double sum = sums.values[from] + self * (double)own[from * n->plane];
         out[c] = weight > 0 ? (float)(sum / weight) : 0;
     }
     return weight > 0 ? 0 : 1;
@@ -399,7 +459,7 @@ static void run_strip(void *context, size_t worker, size_t begin, size_t end)
     for (size_t index = begin; index < end; index++) {
         struct strip s = strip_of(n, worker, index);
         size_t empty = 0;
-        for (size_t dy = 0; dy <= n->reach_y; dy++)
+        for (size_t dy = 0; dy <= n->reach_y && !n->direct; dy++)
             for (ptrdiff_t dx = dy ? -reach : 1; dx <= reach; dx += GROUP)
                 add_offsets(&s, dy, dx, dx + GROUP - 1 < reach ? dx + GROUP - 1 : reach);
         flush(&s);

@@ -5,7 +5,7 @@
 
 #include "../tr.h"
 #include "../view.h"
-#include "nonlocal/embed.h"
+#include "nonlocal/block.h"
 
 struct panel {
     struct ui *ui;
@@ -52,6 +52,17 @@ struct span {
     bool logarithmic;
 };
 
+/* A slider put back to its default follows the system again. */
+static void edit_number(struct panel *panel, enum param_id id, int result, struct param_value value,
+                        double initial)
+{
+    const bool committed = (result & UI_COMMITTED) != 0;
+    if (committed && value.number == initial)
+        edit_reset(panel->edits, id);
+    else if (result)
+        edit_param(panel->edits, id, value, committed);
+}
+
 static void number_row(struct panel *panel, enum param_id id, struct span span, const char *text)
 {
     const struct param_spec *spec = &param_table[id];
@@ -64,13 +75,11 @@ static void number_row(struct panel *panel, enum param_id id, struct span span, 
         snprintf(buffer, sizeof buffer, "%.4g%s%s", number, *spec->unit ? " " : "", spec->unit);
         text = buffer;
     }
-    const struct ui_range range = {span.low, span.high, spec->fallback.number, span.step,
-                                   span.logarithmic};
+    const struct ui_range range = {span.low, span.high, param_default(panel->scene->doc, id).number,
+                                   span.step, span.logarithmic};
     int result = ui_row_slider(panel->ui, &panel->column, spec->key, tr(spec->label), &range,
                                &number, text, tr(spec->help));
-    if (result)
-        edit_param(panel->edits, id, (struct param_value){.number = number, .percent = now.percent},
-                   (result & UI_COMMITTED) != 0);
+    edit_number(panel, id, result, (struct param_value){.number = number}, range.initial);
 }
 
 /* Perplexity is a share of the keys on the slider; its low end switches it off. */
@@ -143,24 +152,25 @@ static void feature_rows(struct panel *panel)
 
 static void embedding_rows(struct panel *panel)
 {
-    const struct attention_part *attention = panel->scene->result->attention;
+    /* not those of the weights: a dimension with which there are none must stay within reach */
+    const struct features_part *features = panel->scene->result->features;
     if (!shown(panel, PARAM_EMBED))
         return;
     ui_row_section(panel->ui, &panel->column, tr("Embedding"));
     choice_row(panel, PARAM_EMBED);
-    if (attention && shown(panel, PARAM_DIM)) {
-        const double d = (double)attention->features->features.x.cols;
+    if (features && shown(panel, PARAM_DIM)) {
+        const size_t d = features->features.x.cols;
+        const nl_system_id system = (nl_system_id)param_choice(panel->scene->doc, PARAM_SYSTEM);
+        const double initial = (double)nl_default_dim(system, d);
         char text[32];
         double l = param_number(panel->scene->doc, PARAM_DIM);
-        double number = l > 0 ? fmin(l, d) : (double)attention->attention.embedded;
+        double number = l > 0 ? l : initial;
         snprintf(text, sizeof text, "%.0f", number);
         const struct param_spec *spec = &param_table[PARAM_DIM];
-        const struct ui_range range = {1, d, ceil(d / 2), 1, false};
+        const struct ui_range range = {1, (double)d, initial, 1, false};
         int result = ui_row_slider(panel->ui, &panel->column, spec->key, tr(spec->label), &range,
                                    &number, text, tr(spec->help));
-        if (result)
-            edit_param(panel->edits, PARAM_DIM, (struct param_value){.number = number},
-                       (result & UI_COMMITTED) != 0);
+        edit_number(panel, PARAM_DIM, result, (struct param_value){.number = number}, initial);
     }
     number_row(panel, PARAM_SEED, (struct span){0, 100, 1, false}, NULL);
 }

@@ -43,7 +43,7 @@ void panel_help(struct ui *ui, const struct scene *scene, struct view *view, str
     ui_title(ui, head, tr("Keys and mouse"), NULL);
     if (ui_button(ui, close, "close-help", tr("Close"), UI_BUTTON_PLAIN, NULL))
         edit_command(edits, COMMAND_HELP);
-    struct draw_rect content = ui_scroll_begin(ui, inside, "help", &view->help_scroll);
+    struct draw_rect content = ui_scroll_begin(ui, inside, "help-list", &view->help_scroll);
     struct ui_column column = ui_column(content, 0);
     for (size_t i = 0; i < sizeof gestures / sizeof *gestures; i++)
         line(ui, &column, tr(gestures[i].how), tr(gestures[i].what));

@@ -202,16 +202,6 @@ static void draw_side(struct ui *ui, struct draw_rect rect, const struct scene *
     quality(ui, &column, rect, row, tr("Memory"), text);
 }
 
-static void explain_absence(struct ui *ui, struct draw_rect inside, const struct scene *scene,
-                            const struct order_part *order)
-{
-    const char *text = order                         ? order->dissim->refused
-                       : scene->result->error.status ? scene->result->error.message
-                                                     : tr("One moment …");
-    struct draw_rect box = ui_inset(inside, ui_px(ui->style, 16), ui_px(ui->style, 16));
-    ui_paragraph(ui, box, ui_type_muted(ui), text);
-}
-
 void panel_matrix(struct ui *ui, struct draw_rect rect, const struct scene *scene,
                   struct view *view, struct edits *edits)
 {
@@ -225,7 +215,11 @@ void panel_matrix(struct ui *ui, struct draw_rect rect, const struct scene *scen
                  order->dissim->d.cols);
     struct draw_rect inside = ui_panel_begin(ui, rect, tr("How unlike are they?"), caption);
     if (!there) {
-        explain_absence(ui, inside, scene, order);
+        if (order)
+            ui_paragraph(ui, ui_inset(inside, ui_px(style, 16), ui_px(style, 16)),
+                         ui_type_muted(ui), order->dissim->refused);
+        else
+            view_absence(ui, inside, scene, tr("One moment …"));
         ui_panel_end(ui);
         return;
     }

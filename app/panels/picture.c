@@ -117,7 +117,7 @@ static void move_by_keys(struct ui *ui, const struct scene *scene, struct edits 
 {
     const nl_grid *grid = &scene->result->attention->features->features.grid;
     const size_t row = scene->row->query;
-    if (!scene->row->key)
+    if (scene->row->n == 0)
         return;
     if (ui_key(ui, UI_KEY_LEFT, 0) && row % grid->gw > 0)
         edit_query_row(edits, row - 1, true);
@@ -306,6 +306,8 @@ void panel_picture(struct ui *ui, struct draw_rect rect, const struct scene *sce
     char caption[200], name[64];
     const bool ready = result->source && result->attention && scene->kind == SOURCE_PICTURE;
     caption[0] = 0;
+    if (ready && !scene->row->key)
+        snprintf(caption, sizeof caption, "%s", scene->row->refused);
     if (ready && scene->row->key) {
         const char *note = row_note(scene->row->figures.notes);
         if (note)
@@ -317,10 +319,8 @@ void panel_picture(struct ui *ui, struct draw_rect rect, const struct scene *sce
     }
     struct draw_rect inside = ui_panel_begin(ui, rect, tr("What does this point read?"), caption);
     if (!ready) {
-        const char *text = scene->job.busy ? tr("One moment …")
-                                           : tr("Drop a picture here, or name one on the command "
-                                                "line.");
-        ui_label(ui, inside, UI_ALIGN_CENTER, ui_type_muted(ui), text);
+        view_absence(ui, inside, scene,
+                     tr("Drop a picture here, or name one on the command line."));
         ui_panel_end(ui);
         return;
     }

@@ -187,7 +187,7 @@ static void react(struct ui *ui, const struct axes *axes, const struct scene *sc
         if (signal.released)
             edit_query_row(edits, row->query, true);
     }
-    if (signal.focused && row->key) {
+    if (signal.focused && row->n > 0) {
         if ((ui_key(ui, UI_KEY_LEFT, 0) || ui_key(ui, UI_KEY_UP, 0)) && row->query > 0)
             edit_query_row(edits, row->query - 1, true);
         if ((ui_key(ui, UI_KEY_RIGHT, 0) || ui_key(ui, UI_KEY_DOWN, 0)) && row->query + 1 < row->n)
@@ -257,14 +257,15 @@ void panel_scatter(struct ui *ui, struct draw_rect rect, const struct scene *sce
     const struct ui_style *style = ui->style;
     const struct result *result = scene->result;
     const bool ready = result->source && result->attention && scene->kind != SOURCE_PICTURE;
-    char caption[160] = "", name[64];
+    char caption[200] = "", name[64];
     if (ready && scene->row->key)
         snprintf(caption, sizeof caption, "%s %s · %s a_{ij}", tr("query row"),
                  view_row_name(scene, scene->row->query, name, sizeof name), tr("weight"));
+    else if (ready)
+        snprintf(caption, sizeof caption, "%s", scene->row->refused);
     struct draw_rect inside = ui_panel_begin(ui, rect, tr("What does this sample read?"), caption);
     if (!ready) {
-        ui_label(ui, inside, UI_ALIGN_CENTER, ui_type_muted(ui),
-                 scene->job.busy ? tr("One moment …") : tr("Drop a table (.csv) here."));
+        view_absence(ui, inside, scene, tr("Drop a table (.csv) here."));
         ui_panel_end(ui);
         return;
     }

@@ -165,6 +165,8 @@ int verb_apply(const struct args *args)
                work.features.x.rows, work.features.x.cols, work.values.cols, args->output);
         if (no_key_left(&args->doc, &work))
             verb_note("no key is left for any query: its answer is zeros");
+        if (work.features.constant_columns)
+            verb_note("%zu constant columns became 0 as z-scores", work.features.constant_columns);
         if (*source_note(&work.source, note, sizeof note))
             verb_note("%s", note);
     }

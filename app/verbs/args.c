@@ -271,9 +271,10 @@ static nl_status check_search(const struct doc *doc, nl_error *error)
     const size_t search = (size_t)param_number(doc, PARAM_SEARCH);
     if (search == 0 || search % 2 == 1)
         return NL_OK;
-    return nl_fail(error, NL_INVALID,
-                   "--search: %zu has no middle pixel or cell; take %zu or %zu, or 0 for everywhere",
-                   search, search - 1, search + 1);
+    return nl_fail(
+        error, NL_INVALID,
+        "--search: %zu has no middle pixel or cell; take %zu or %zu, or 0 for everywhere", search,
+        search - 1, search + 1);
 }
 
 enum { TABLES = VERB_ATTEND | VERB_APPLY | VERB_DISSIM, SCREEN = VERB_WINDOW | VERB_RENDER };
@@ -317,7 +318,8 @@ static const struct option options[] = {
     {"--n", "N", "Rows, keys, or pixels a side.", VERB_BENCH, read_n},
     {"--d", "N", "Features.", VERB_BENCH, read_d},
     {"--json", NULL, "One line of JSON.", VERB_BENCH, read_json},
-    {"--size", "WxH", "Size in pixels; default 1366x768.", SCREEN, read_size},
+    {"--size", "WxH", "Size in pixels; default 1366x768, of the window 1280x800.", SCREEN,
+     read_size},
     {"--view", "window|heatmap|matrix", "What the picture shows.", VERB_RENDER, read_view},
     {"--theme", "dark|light", "Colours of the window.", SCREEN, read_theme},
     {"--ui-scale", "X", "Size of everything, 0.5 to 4; default is the system's.", SCREEN,
@@ -375,15 +377,28 @@ static nl_status read_option(const struct verb *verb, int argc, char **argv, int
     return option->read(args, value, error);
 }
 
+static void start_doc(const struct verb *verb, struct doc *doc)
+{
+    if (verb->bit == VERB_BLOCK)
+        doc_init_plain(doc);
+    else
+        doc_init(doc);
+}
+
+/* After everything that was given, whose defaults give way to the verb's own. */
+static void apply_defaults(const struct verb *verb, struct doc *doc)
+{
+    for (const struct verb_default *d = verb->defaults; d && d->id != PARAM_COUNT; d++)
+        if (!doc->params[d->id].given)
+            doc->params[d->id] = (struct param_value){.number = d->number};
+}
+
 nl_status args_parse(const struct verb *verb, int argc, char **argv, struct args *args, bool *help,
                      nl_error *error)
 {
     bool only_files = false;
     *args = (struct args){0};
-    if (verb->bit == VERB_BLOCK)
-        doc_init_plain(&args->doc);
-    else
-        doc_init(&args->doc);
+    start_doc(verb, &args->doc);
     args->repeat = 1;
     nl_csv_params_init(&args->csv);
     *help = false;
@@ -410,22 +425,12 @@ nl_status args_parse(const struct verb *verb, int argc, char **argv, struct args
     if (!*help && verb->needs_file && !args->doc.source[0])
         return nl_fail(error, NL_INVALID, "no file given; use: nonlocal %s %s", verb->name,
                        verb->synopsis);
-    for (const struct verb_default *d = verb->defaults; d && d->id != PARAM_COUNT; d++)
-        if (!args->doc.params[d->id].given)
-            args->doc.params[d->id] = (struct param_value){.number = d->number};
+    apply_defaults(verb, &args->doc);
     return *help ? NL_OK : check_search(&args->doc, error);
 }
 
-/* What the parameter is for this verb when nobody gives it. */
-static struct param_value fallback_of(const struct verb *verb, enum param_id id)
-{
-    for (const struct verb_default *d = verb->defaults; d && d->id != PARAM_COUNT; d++)
-        if (d->id == id)
-            return (struct param_value){.number = d->number};
-    return param_table[id].fallback;
-}
-
-static void print_param(const struct verb *verb, enum param_id id)
+/* doc: what the verb starts from when nothing is given. */
+static void print_param(const struct doc *doc, enum param_id id)
 {
     const struct param_spec *spec = &param_table[id];
     char value[64];
@@ -437,7 +442,7 @@ static void print_param(const struct verb *verb, enum param_id id)
         printf(" %s", spec->type == PARAM_INT ? "N" : spec->type == PARAM_AMOUNT ? "X|X%" : "X");
     printf("\n      %s", spec->help);
     if (id != PARAM_DIM && id != PARAM_TEMPERATURE)
-        printf(" Default %s.", param_format(id, fallback_of(verb, id), value, sizeof value));
+        printf(" Default %s.", param_format(id, doc->params[id], value, sizeof value));
     printf("\n");
 }
 
@@ -448,7 +453,10 @@ void args_help(const struct verb *verb)
         if (options[i].verbs & verb->bit)
             printf("  %s%s%s\n      %s\n", options[i].name, options[i].metavar ? " " : "",
                    options[i].metavar ? options[i].metavar : "", options[i].help);
+    struct doc doc;
+    start_doc(verb, &doc);
+    apply_defaults(verb, &doc);
     for (int id = 0; id < PARAM_COUNT; id++)
         if (param_table[id].verbs & verb->bit)
-            print_param(verb, (enum param_id)id);
+            print_param(&doc, (enum param_id)id);
 }

@@ -247,7 +247,8 @@ static const char *measure(const struct doc *doc, const struct work *work, char 
         snprintf(width, sizeof width, ", b = %.4g", work->bandwidth);
     if (work->source.kind != SOURCE_PICTURE)
         snprintf(rows, sizeof rows, ", rows: %s", param_table[PARAM_ROWS].choice_name(scaling));
-    snprintf(buffer, size, "%s distance%s%s", nl_metrics[metric].label, width, rows);
+    snprintf(buffer, size, "%s%s%s%s", nl_metrics[metric].label,
+             metric <= NL_METRIC_CHEBYSHEV ? " distance" : "", width, rows);
     return buffer;
 }
 

@@ -100,11 +100,14 @@ nl_status verb_check_idle(const struct args *args, enum source_kind kind, nl_err
             return nl_fail(error, NL_INVALID, "--%s has no effect %s; leave it out",
                            param_table[id].key, why);
     }
-    if (args->weight_given) {
-        const char *why = patch_weight_idle(&args->doc, kind, reason, sizeof reason);
-        if (why)
-            return nl_fail(error, NL_INVALID, "--patch-weight has no effect %s; leave it out", why);
-    }
+    const char *file =
+        args->doc.weights[0] ? weights_idle(&args->doc, reason, sizeof reason) : NULL;
+    if (file)
+        return nl_fail(error, NL_INVALID, "--weights has no effect %s; leave it out", file);
+    const char *patch =
+        args->weight_given ? patch_weight_idle(&args->doc, kind, reason, sizeof reason) : NULL;
+    if (patch)
+        return nl_fail(error, NL_INVALID, "--patch-weight has no effect %s; leave it out", patch);
     if (args->csv_given && kind != SOURCE_TABLE && kind != SOURCE_NONE)
         return nl_fail(error, NL_INVALID,
                        "--label, --columns and --missing are for tables; leave them out");

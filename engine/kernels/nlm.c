@@ -235,6 +235,8 @@ NL_INLINE void block(const struct nl_nlm_block *b, size_t patch, size_t channels
 
 void NL_TIER(nl_nlm_block)(const struct nl_nlm_block *b)
 {
+    if (b->rows == 0 || b->columns == 0)
+        return;
     if (b->patch == USUAL_PATCH && b->channels == 1)
         block(b, USUAL_PATCH, 1);
     else if (b->patch == USUAL_PATCH)

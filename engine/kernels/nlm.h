@@ -16,9 +16,9 @@ enum {
  * their patches' distance Σ ω (p − q)². The pair's weight counts for both: q's value is added up at
  * p, and p's value at q.
  *
- * Vector kernels read and write whole vectors. The image must be readable, and finite, up to the
- * next multiple of NL_LANES columns and from there the half patch; the sums of p and q must be
- * there up to that multiple, and come back unchanged outside [skip, columns).
+ * Vector kernels read and write whole vectors. The image must be readable, and finite, for two
+ * vectors of NL_LANES beyond the last column and half a patch; the sums of p and q must be there up
+ * to the next multiple of NL_LANES columns, and come back unchanged outside [skip, columns).
  */
 struct nl_nlm_block {
     size_t rows, columns; /* rows <= NL_NLM_MAX_ROWS */

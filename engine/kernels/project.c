@@ -51,8 +51,8 @@ NL_INLINE void score_block(bool distance, int nq, int np, const float *q, size_t
 NL_INLINE void score_rows(bool distance, int nq, const float *q, size_t q_stride, const float *w,
                           const float *panels, size_t m, size_t d, float *out, size_t out_stride)
 {
-    /* A lone query needs four panels in flight to hide the latency of its sums. */
-    enum { ALONE = 4 };
+    /* A lone query needs several panels in flight to hide the latency of its sums. */
+    enum { ALONE = VEC_LANES < 8 ? 2 : 4 };
     double total[QUERIES * ALONE * NL_LANES];
     size_t j = 0;
     while (j < m) {

@@ -289,4 +289,5 @@ def main():
         + "\n".join(parts) + "\n#endif\n", encoding="utf-8")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -26,8 +26,10 @@
 /* Terms of second order in u: every bound here has fewer than 1000 roundings. */
 #define SECOND_ORDER (1 + 1000 * UNIT)
 
-/* Each dimension runs through 0..LONGEST. */
+/* Each dimension runs through 0..LONGEST. NL_TEST_THIN in the environment, which is for emulators,
+ * leaves most sizes above 80 out; main says so. */
 enum { LONGEST = 300 };
+size_t check_next(size_t size);
 
 /* The table under test, set by main before the tests run. */
 extern const struct nl_kernels *check_tier;
@@ -86,11 +88,15 @@ void check_close(struct worst *worst, double got, double expected, double bound,
 void check_same_bits(float got, float expected, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The tests of each file, under the name of the tier; both return how many failed. */
+/* The tests of each file, under the name of the tier; they return how many failed. */
 int check_scores(const char *tier);
 int check_rows(const char *tier);
+int check_pairs(const char *tier);
+int check_nlm(const char *tier);
 /* The bounds that each file keeps; end with a NULL name. */
 extern struct worst check_score_worst[];
 extern struct worst check_row_worst[];
+extern struct worst check_pair_worst[];
+extern struct worst check_nlm_worst[];
 
 #endif

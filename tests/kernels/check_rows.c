@@ -74,7 +74,7 @@ static double exp_error(double t)
 }
 
 /* Lanes are added up in float over at most this many vectors, then in double. */
-enum { FLUSH = 64 };
+enum { FLUSH = 8 };
 
 static void check_exp_sum(const struct row_kind *kind, size_t m)
 {
@@ -154,7 +154,7 @@ static void test_exp_sum(void **state)
     (void)state;
     check_seed(20);
     for (size_t kind = 0; kind < COUNT(kinds); kind++) {
-        for (size_t m = 0; m <= LONGEST; m++)
+        for (size_t m = 0; m <= LONGEST; m = check_next(m))
             check_exp_sum(&kinds[kind], m);
         check_exp_sum(&kinds[kind], 5003); /* over several flushes of every tier */
     }
@@ -182,7 +182,7 @@ static void test_moments(void **state)
     (void)state;
     check_seed(30);
     for (size_t kind = 0; kind < COUNT(kinds); kind++) {
-        for (size_t m = 0; m <= LONGEST; m++)
+        for (size_t m = 0; m <= LONGEST; m = check_next(m))
             check_moments(&kinds[kind], m);
         check_moments(&kinds[kind], 5003);
     }
@@ -195,7 +195,7 @@ static void test_max(void **state)
     static const float tops[][2] = {
         {-2, -3},     {5, -1}, {-1e-40f, -1}, {1e30f, 1e30f - 1e24f}, {-FLT_MAX, -INFINITY},
         {INFINITY, 0}};
-    for (size_t m = 1; m <= LONGEST; m++) {
+    for (size_t m = 1; m <= LONGEST; m = check_next(m)) {
         struct grid x = grid_make(1, m, m);
         for (size_t at = 0; at<m; at += m> 40 ? 7 : 1) {
             const float *top = tops[at % COUNT(tops)];
@@ -224,7 +224,7 @@ static void test_scale(void **state)
     static const float factors[] = {0.3f, -1e-20f, 0, 1e30f};
     check_seed(40);
     for (size_t f = 0; f < COUNT(fills); f++) {
-        for (size_t m = 0; m <= LONGEST; m++) {
+        for (size_t m = 0; m <= LONGEST; m = check_next(m)) {
             const float factor = factors[m % COUNT(factors)];
             struct grid x = grid_make(1, m, m), before = grid_make(1, m, m);
             grid_fill(&before, fills[f]);

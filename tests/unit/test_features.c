@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "nonlocal/attention.h"
+#include "nonlocal/explain.h"
 #include "nonlocal/features.h"
 
 #include "alloc.h"
@@ -228,6 +229,44 @@ static void test_c23_patch_distance_is_a_mean(void **state)
         nl_matrix_free(&x);
         nl_picture_free(&picture);
     }
+}
+
+/*
+ * C29: all 147 numbers of a 7 × 7 colour patch count. Black against k/146 at number k is a mean of
+ * Σ k² / (146² · 147) = 293 / 876, and a distance of √(147 · 293 / 876).
+ */
+static void test_c29_all_147_numbers_count(void **state)
+{
+    (void)state;
+    const double mean = 293.0 / 876;
+    const nl_features_params params = {NL_FEATURE_RGB, 7, 7, NL_NORM_NONE, 0};
+    nl_picture picture = blank(14, 7);
+    nl_attention_params similarity;
+    nl_attention *attention;
+    nl_weight_steps steps;
+    nl_matrix d;
+    nl_sum sum;
+    double value;
+    for (size_t k = 0; k < 147; k++)
+        nl_row(&picture.rgb, k / 21)[21 + k % 21] = (float)((double)k / 146);
+    nl_matrix x = features(&picture, &params);
+    assert_int_equal(x.cols, 147);
+    nl_attention_params_init(&similarity);
+    similarity.similarity = NL_EUCLIDEAN;
+    assert_int_equal(nl_attention_create(&similarity, &x, &x, true, &plain_exec, &attention, NULL),
+                     NL_OK);
+    assert_int_equal(nl_explain_weight(attention, 0, 1, &plain_exec, &steps, NULL), NL_OK);
+    assert_true(fabs(steps.sum.total - mean) < 1e-6);
+    assert_int_equal(steps.sum.count + steps.sum.rest_count, 147);
+    assert_int_equal(nl_matrix_alloc(&d, 2, 2, NULL), NL_OK);
+    assert_int_equal(nl_dissim(NL_METRIC_EUCLIDEAN, &x, &plain_exec, &d, NULL), NL_OK);
+    assert_true(fabs((double)d.data[1] - sqrt(147 * mean)) < 1e-5);
+    assert_int_equal(nl_explain_dissim(NL_METRIC_EUCLIDEAN, &x, 0, 1, &sum, &value, NULL), NL_OK);
+    assert_true(fabs(value - (double)d.data[1]) < 1e-6);
+    nl_attention_free(&attention);
+    nl_matrix_free(&d);
+    nl_matrix_free(&x);
+    nl_picture_free(&picture);
 }
 
 static void test_c27_constant_pictures(void **state)
@@ -532,6 +571,7 @@ int main(void)
         cmocka_unit_test(test_grid_geometry),
         cmocka_unit_test(test_c05_red_patch_of_a_wide_picture),
         cmocka_unit_test(test_c23_patch_distance_is_a_mean),
+        cmocka_unit_test(test_c29_all_147_numbers_count),
         cmocka_unit_test(test_c27_constant_pictures),
         cmocka_unit_test(test_c61_patch_over_the_picture),
         cmocka_unit_test(test_c62_size_that_is_no_multiple_of_the_patch),

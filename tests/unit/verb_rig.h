@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs the program (NL_TEST_PROGRAM) as a person would, each case in an empty folder of its own:
- * what it printed, how it ended and which files it left. Include after cmocka.h.
+ * what it printed, how it ended and which files it left. The environment's NL_TEST_EMULATOR is a
+ * command that runs it, in up to four words. Include after cmocka.h.
  */
 #ifndef VERB_RIG_H
 #define VERB_RIG_H
@@ -22,7 +23,7 @@
 
 #include "nonlocal/npy.h"
 
-enum { RIG_TEXT = 65536, RIG_ARGUMENTS = 40 };
+enum { RIG_TEXT = 65536, RIG_ARGUMENTS = 40, RIG_EMULATOR = 4 };
 
 /* How the last run ended. */
 struct run {
@@ -72,12 +73,19 @@ static inline void rig_text(FILE *stream, char text[RIG_TEXT])
 /* Starts the program; arguments end with NULL. Its output goes to the two streams. */
 static inline pid_t rig_start(const char *const *arguments, FILE *out, FILE *err)
 {
-    char *argv[RIG_ARGUMENTS + 2];
+    char *argv[RIG_EMULATOR + RIG_ARGUMENTS + 2];
     size_t count = 0;
     pid_t process = 0;
     posix_spawn_file_actions_t actions;
+    const char *emulator = getenv("NL_TEST_EMULATOR");
+    for (; emulator && *emulator && count < RIG_EMULATOR; emulator += strspn(emulator, " ")) {
+        const size_t length = strcspn(emulator, " ");
+        argv[count++] = strndup(emulator, length);
+        emulator += length;
+    }
+    const size_t limit = count + 1 + RIG_ARGUMENTS;
     argv[count++] = strdup(NL_TEST_PROGRAM);
-    for (; *arguments && count < RIG_ARGUMENTS; arguments++)
+    for (; *arguments && count < limit; arguments++)
         argv[count++] = strdup(*arguments);
     assert_null(*arguments);
     argv[count] = NULL;
@@ -85,7 +93,7 @@ static inline pid_t rig_start(const char *const *arguments, FILE *out, FILE *err
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, fileno(out), 1);
     posix_spawn_file_actions_adddup2(&actions, fileno(err), 2);
-    if (posix_spawn(&process, argv[0], &actions, NULL, argv, environ) != 0)
+    if (posix_spawnp(&process, argv[0], &actions, NULL, argv, environ) != 0)
         fail_msg("cannot run %s", argv[0]);
     posix_spawn_file_actions_destroy(&actions);
     while (count > 0)

@@ -106,7 +106,7 @@ static inline void expect_values(const nl_tensors *tensors, const char *name,
     assert_string_equal(tensor->problem, "");
     for (size_t i = 0; i < count; i++)
         if (tensor->data[i] != (float)expected[i] ||
-            signbit(tensor->data[i]) != signbit((float)expected[i]))
+            !signbit(tensor->data[i]) != !signbit((float)expected[i]))
             fail_msg("%s[%zu] is %.9g, expected %.9g", name, i, (double)tensor->data[i],
                      expected[i]);
 }

@@ -91,9 +91,9 @@ NL_API void nl_attention_params_init(nl_attention_params *params);
 typedef struct nl_attention nl_attention;
 
 /*
- * queries (n × d) and keys (m × d), n, m, d >= 1; the same pointer twice means self-attention, and
- * only then may params->self differ from NL_SELF_KEEP. For the embedded similarities they are θ(X)
- * and φ(X), and `same_rows` says that query i and key i are the same position. The queries (not the
+ * queries (n × d) and keys (m × d), n, m, d >= 1; for the embedded similarities they are θ(X) and
+ * φ(X). `same_rows` says that query i and key i are the same position, as the same pointer twice
+ * does: only then may params->self differ from NL_SELF_KEEP. The queries (not the
  * keys) must outlive the object and stay as they are. Takes about 4·m·d bytes, for cosine
  * 4·n·d more. NL_INVALID for parameters out of range or a number that is not finite.
  */
@@ -144,8 +144,9 @@ NL_API nl_status nl_attention_rows(const nl_attention *attention, const nl_exec 
                                    nl_matrix *weights, nl_error *error);
 
 /*
- * y (n × dv) = A · values (m × dv), without A in memory: scratch is 16·m bytes a thread. y must
- * not overlap values or the queries. The result does not depend on the thread count.
+ * y (n × dv) = A · values (m × dv), without A in memory: scratch is 16·m bytes a thread, or a
+ * copy of the values where softmax runs over all keys. y must not overlap values or the queries.
+ * The result does not depend on the thread count.
  */
 NL_API nl_status nl_attention_apply(const nl_attention *attention, const nl_matrix *values,
                                     const nl_exec *exec, nl_matrix *y, nl_error *error);

@@ -47,7 +47,7 @@ extern NL_API const nl_convention nl_layernorms[NL_LAYERNORM_COUNT + 1];
 typedef struct nl_block_params {
     nl_system_id system;
     nl_attention_params attention; /* scale counts for dot and embedded-gaussian */
-    bool scale_sqrt;               /* scale becomes 1/√(l / heads); transformer always */
+    bool scale_sqrt;               /* scale becomes 1/√(l / heads); the transformer's default */
     nl_subsample subsample;
     size_t heads;           /* transformer; head k owns columns k·l/heads …, in ω and w_f too */
     nl_layernorm layernorm; /* transformer; eps 1e-5, biased variance */
@@ -87,9 +87,12 @@ NL_API nl_status nl_block_run_alloc(const nl_block_params *params, const nl_weig
                                     nl_trace *trace, nl_matrix *z, nl_error *error);
 NL_API void nl_trace_free(nl_trace *trace);
 
+/* l of a system on c channels: ceil(c/2), for sagan max(1, c/8), for transformer c. */
+NL_API size_t nl_default_dim(nl_system_id system, size_t channels);
+
 /*
- * Weights made instead of read: the maps of nl_embedding_create, with l = ceil(c/2) for nonlocal,
- * max(1, c/8) for sagan (values c/2), c for transformer, unless params->dim says otherwise.
+ * Weights made instead of read: the maps of nl_embedding_create, with l = nl_default_dim (sagan:
+ * values of max(1, c/2)) unless params->dim says otherwise; identity keeps l = c.
  */
 NL_API nl_status nl_weights_make(const nl_embedding_params *params, nl_system_id system,
                                  const nl_matrix *x, const nl_exec *exec, nl_weights *weights,

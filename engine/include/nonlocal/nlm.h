@@ -39,8 +39,8 @@ NL_API void nl_nlm_params_init(nl_nlm_params *params);
  * A picture whose channels are all equal is computed once, as grey. *empty (may be NULL) is the
  * number of pixels without any weight (search 1 and NL_SELF_EXCLUDE): they become 0.
  *
- * Accuracy: weights relative to the pixel's largest to 1e-5 + (2·patch + 8)·2⁻²⁴·max|exponent|,
- * where the exponents that count are below 20 or so; weights under 2⁻⁷⁵ of it may be lost. The
+ * Accuracy of the weights, relative to the pixel's largest: 1e-5 + 4·2⁻²⁴·E, where E = δ/h² of the
+ * candidates that count, and 1000 at most: beyond, distances are found in double. The
  * result does not depend on the thread count.
  *
  * Time: width · height · search² pairs, each cheaper than its patch; beyond the picture and its
