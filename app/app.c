@@ -290,7 +290,7 @@ static void compute_row(struct app *app, double time)
         row->key = key;
     if (!row->key) {
         row->refused_key = key;
-        snprintf(row->refused, sizeof row->refused, "%s", error.message);
+        snprintf(row->refused, sizeof row->refused, "%.199s", error.message);
         say(app, time, error.message);
         return;
     }

@@ -19,7 +19,7 @@ enum { TOP_SHOWN = 5, TOP_MASS = 10 };
 struct row_view {
     uint64_t key;          /* of attention and query; 0 = there is no row */
     uint64_t refused_key;  /* the same of a row that cannot be computed; 0 = none */
-    char refused[400];     /* why */
+    char refused[200];     /* why */
     size_t query, queries; /* row of X, and how many there are */
     size_t n;              /* keys */
     const float *weights;  /* n */
