@@ -152,6 +152,8 @@ static const char *similarity_idle(const struct doc *doc, enum param_id id, char
         break;
     case PARAM_SCALE:
         fits = choice == NL_EMBEDDED_GAUSSIAN || choice == NL_DOT;
+        if (fits && param_choice(doc, PARAM_SYSTEM) == NL_SYSTEM_TRANSFORMER)
+            return idle_with(PARAM_SYSTEM, doc, buffer, size); /* always 1/√l */
         if (fits && perplexity)
             return idle_with(PARAM_PERPLEXITY, doc, buffer, size);
         break;

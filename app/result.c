@@ -192,9 +192,10 @@ struct dissim_part *dissim_part_make(const struct doc *doc, const struct feature
     part->features_key = features->part.key;
     if (x->rows > DISSIM_MAX) {
         snprintf(part->refused, sizeof part->refused,
-                 "n = %zu: the matrix would take %.1f GB. Up to n = %d it is shown; a larger "
-                 "stride or a smaller longer side gets there.",
-                 x->rows, (double)x->rows * (double)x->rows * 4e-9, DISSIM_MAX);
+                 "n = %zu: the matrix would take %.1f GB. Up to n = %d it is shown; %s gets there.",
+                 x->rows, (double)x->rows * (double)x->rows * 4e-9, DISSIM_MAX,
+                 features->features.picture.width ? "a larger stride or a smaller longer side"
+                                                  : "a file with fewer rows");
         return part;
     }
     const nl_dissim_params params = {(nl_metric_id)param_choice(doc, PARAM_METRIC),

@@ -16,6 +16,12 @@ void stage_features_params(const struct doc *doc, nl_features_params *params)
     };
 }
 
+bool stage_scales_by_root(const struct doc *doc)
+{
+    return param_choice(doc, PARAM_SYSTEM) == NL_SYSTEM_TRANSFORMER ||
+           param_choice(doc, PARAM_SCALE) == 1;
+}
+
 void stage_attention_params(const struct doc *doc, size_t l, nl_attention_params *params)
 {
     const struct param_value perplexity = doc->params[PARAM_PERPLEXITY];
@@ -30,7 +36,7 @@ void stage_attention_params(const struct doc *doc, size_t l, nl_attention_params
         params->perplexity_percent = perplexity.percent;
         params->perplexity_shared = param_choice(doc, PARAM_PERPLEXITY_PER) == 1;
     }
-    params->scale = param_choice(doc, PARAM_SCALE) ? 1 / sqrt((double)l) : 1;
+    params->scale = stage_scales_by_root(doc) ? 1 / sqrt((double)l) : 1;
     if (similarity == NL_GAUSSIAN || similarity == NL_EMBEDDED_GAUSSIAN)
         params->lambda = param_number(doc, PARAM_LAMBDA);
     params->h = param_number(doc, PARAM_H);

@@ -75,4 +75,7 @@ nl_status stage_weights_load(const char *path, nl_system_id system, size_t chann
 void stage_attention_params(const struct doc *doc, size_t l, nl_attention_params *params);
 void stage_features_params(const struct doc *doc, nl_features_params *params);
 
+/* Embedded scores are multiplied by 1/√l: as chosen, and always in a transformer. */
+bool stage_scales_by_root(const struct doc *doc);
+
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Times of the engine's operations beside the peak that the processor reaches in the same process.
- */
+/* Times of the engine's operations beside the peak that the processor reaches meanwhile. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>

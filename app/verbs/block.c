@@ -56,7 +56,7 @@ static void block_params(const struct doc *doc, nl_shape shape, nl_block_params 
 {
     nl_block_params_init(params, (nl_system_id)param_choice(doc, PARAM_SYSTEM));
     stage_attention_params(doc, 1, &params->attention);
-    params->scale_sqrt = param_choice(doc, PARAM_SCALE) == 1;
+    params->scale_sqrt = stage_scales_by_root(doc);
     params->attention.scale = 1;
     params->attention.grid_width = shape.w;
     params->attention.grid_height = shape.h;

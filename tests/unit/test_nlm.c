@@ -97,7 +97,7 @@ static double many_parameters(const nl_picture *picture, size_t patch, double ga
 }
 
 /* C25 among them: 17 × 13, borders included. */
-static void test_equals_the_formula(void **state)
+static void test_c25_equals_the_formula(void **state)
 {
     (void)state;
     static const size_t sizes[][2] = {{17, 13}, {33, 21}, {1, 1},   {1, 9},  {9, 1},
@@ -481,7 +481,7 @@ static void test_psnr(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equals_the_formula),
+        cmocka_unit_test(test_c25_equals_the_formula),
         cmocka_unit_test(test_patch_larger_than_the_picture),
         cmocka_unit_test(test_no_residue_of_edges),
         cmocka_unit_test(test_c26_constant_pictures),
