@@ -39,8 +39,12 @@ static void init_doc(struct doc *doc, enum scene_id scene, const struct doc *giv
     else
         doc_init(doc);
     snprintf(doc->source, sizeof doc->source, "%s", scene == SCENE_TABLE ? "@iris" : "@sample");
-    if (scene != SCENE_TABLE)
+    if (scene != SCENE_TABLE) {
+        if (!doc->params[PARAM_ORDER]
+                 .given) /* neighbours in a picture are no order to see much in */
+            param_set(doc, PARAM_ORDER, (struct param_value){.number = NL_ORDER_VAT});
         return;
+    }
     if (!doc->params[PARAM_ORDER].given)
         param_set(doc, PARAM_ORDER, (struct param_value){.number = NL_ORDER_LABEL});
     if (!doc->params[PARAM_PERPLEXITY].given) /* 2 % of a table would be a few rows */
