@@ -12,6 +12,7 @@
 #include "alloc.h"
 #include "nlm_ref.h"
 #include "nonlocal/features.h"
+#include "thin.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -106,6 +107,8 @@ static void test_c25_equals_the_formula(void **state)
     double worst = 0;
     for (size_t s = 0; s < COUNT(sizes); s++) {
         for (size_t p = 0; p < COUNT(patches); p++) {
+            if (thin_skips(sizes[s][0], sizes[s][1], 1, 300))
+                continue;
             const size_t turn = s + p;
             nl_picture grey = random_picture(sizes[s][0], sizes[s][1], false, turn);
             nl_picture color = random_picture(sizes[s][0], sizes[s][1], true, turn);
@@ -124,6 +127,8 @@ static void test_patch_larger_than_the_picture(void **state)
     (void)state;
     static const size_t sizes[][2] = {{1, 1}, {2, 2}, {5, 3}, {1, 7}, {40, 2}};
     for (size_t s = 0; s < COUNT(sizes); s++) {
+        if (thin_skips(sizes[s][0], sizes[s][1], 127, 2000))
+            continue;
         nl_picture color = random_picture(sizes[s][0], sizes[s][1], true, s);
         many_parameters(&color, 21, 0);
         many_parameters(&color, 127, s % 2 ? 20 : 0);

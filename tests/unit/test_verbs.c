@@ -10,6 +10,7 @@
 
 #include "nonlocal/exec.h"
 #include "param.h"
+#include "thin.h"
 #include "verb_rig.h"
 
 static const char *const tiers[] = {"scalar", "avx2", "avx512", "neon"};
@@ -468,11 +469,12 @@ static void test_arrays(void **state)
 static void test_same_bytes(void **state)
 {
     (void)state;
-    SUCCEED("apply", "@sample", "--threads", "1", "-o", "y1.npy");
-    SUCCEED("apply", "@sample", "--threads", "3", "-o", "y3.npy");
+    const char *side = thin_skips(240, 320, 1, 64 * 64) ? "--max-side=64" : "--max-side=320";
+    SUCCEED("apply", "@sample", side, "--threads", "1", "-o", "y1.npy");
+    SUCCEED("apply", "@sample", side, "--threads", "3", "-o", "y3.npy");
     assert_same_files("y1.npy", "y3.npy");
-    SUCCEED("apply", "@sample", "--threads", "1", "-o", "y1.png");
-    SUCCEED("apply", "@sample", "--threads", "3", "-o", "y3.png");
+    SUCCEED("apply", "@sample", side, "--threads", "1", "-o", "y1.png");
+    SUCCEED("apply", "@sample", side, "--threads", "3", "-o", "y3.png");
     assert_same_files("y1.png", "y3.png");
     SUCCEED("attend", "@sample", "--threads", "1", "--query=9,9", "-o", "w1.png");
     SUCCEED("attend", "@sample", "--threads", "3", "--query=9,9", "-o", "w3.png");
