@@ -93,10 +93,12 @@ int check_scores(const char *tier);
 int check_rows(const char *tier);
 int check_pairs(const char *tier);
 int check_nlm(const char *tier);
+int check_attend(const char *tier);
 /* The bounds that each file keeps; end with a NULL name. */
 extern struct worst check_score_worst[];
 extern struct worst check_row_worst[];
 extern struct worst check_pair_worst[];
 extern struct worst check_nlm_worst[];
+extern struct worst check_attend_worst[];
 
 #endif

@@ -184,8 +184,9 @@ static int check(nl_cpu cpu)
     failed += check_rows(name);
     failed += check_pairs(name);
     failed += check_nlm(name);
+    failed += check_attend(name);
     struct worst *const lists[] = {check_score_worst, check_row_worst, check_pair_worst,
-                                   check_nlm_worst};
+                                   check_nlm_worst, check_attend_worst};
     for (size_t i = 0; i < COUNT(lists); i++) {
         for (struct worst *worst = lists[i]; worst->name; worst++) {
             printf("# %s %s: the worst error is %.3f of its bound\n", name, worst->name,
