@@ -228,36 +228,39 @@ static void job_free(struct job *job)
 
 struct peak_thread {
     const nl_kernels *kernels;
-    double operations;
+    double rate; /* operations a millisecond */
     pthread_t thread;
 };
 
 static void *run_peak(void *argument)
 {
     struct peak_thread *peak = argument;
-    peak->operations = nl_kernels_peak(peak->kernels, 100000);
+    const double start = now_ms();
+    const double operations = nl_kernels_peak(peak->kernels, 100000);
+    peak->rate = operations / (now_ms() - start);
     return NULL;
 }
 
-/* Operations a millisecond that `threads` threads reach together. */
+/* Operations a millisecond that `threads` threads reach side by side, each by its own clock. */
 static double measure_peak(const nl_kernels *kernels, size_t threads)
 {
     enum { MOST = 256 };
     static struct peak_thread peaks[MOST];
-    size_t started = 0;
-    double operations = 0, start = now_ms();
+    size_t started = 1;
     threads = threads < MOST ? threads : MOST;
-    for (; started + 1 < threads; started++) {
+    for (; started < threads; started++) {
         peaks[started].kernels = kernels;
         if (pthread_create(&peaks[started].thread, NULL, run_peak, &peaks[started]) != 0)
             break;
     }
-    operations += nl_kernels_peak(kernels, 100000);
-    for (size_t t = 0; t < started; t++) {
+    peaks[0].kernels = kernels;
+    run_peak(&peaks[0]);
+    double rate = peaks[0].rate;
+    for (size_t t = 1; t < started; t++) {
         pthread_join(peaks[t].thread, NULL);
-        operations += peaks[t].operations;
+        rate += peaks[t].rate;
     }
-    return operations / (now_ms() - start);
+    return rate;
 }
 
 static int by_size(const void *a, const void *b)
