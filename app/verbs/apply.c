@@ -144,7 +144,6 @@ int verb_apply(const struct args *args)
 {
     struct work work = {0};
     nl_error error = {0};
-    char note[200];
     if (check_output(args, SOURCE_NONE, &error) != NL_OK) {
         fprintf(stderr, "nonlocal apply: %s\n", error.message);
         return EXIT_BAD_USAGE;
@@ -165,10 +164,7 @@ int verb_apply(const struct args *args)
                work.features.x.rows, work.features.x.cols, work.values.cols, args->output);
         if (no_key_left(&args->doc, &work))
             verb_note("no key is left for any query: its answer is zeros");
-        if (work.features.constant_columns)
-            verb_note("%zu constant columns became 0 as z-scores", work.features.constant_columns);
-        if (*source_note(&work.source, note, sizeof note))
-            verb_note("%s", note);
+        verb_note_source(&work.source, work.features.constant_columns);
     }
     work_free(&work);
     return status == NL_OK ? 0 : verb_fail(&error);

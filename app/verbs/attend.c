@@ -281,17 +281,13 @@ static nl_status check_output(const struct args *args, enum source_kind kind, nl
 
 static void print_all(const struct args *args, const struct work *work)
 {
-    char note[200];
     print_extent(args, work, &work->asked);
     if (args->keys)
         print_extent(args, work, work->read);
     for (size_t q = 0; q < work->weights.rows; q++)
         print_query(args, work, q);
     for (const struct side *side = &work->asked;; side = work->read) {
-        if (*source_note(&side->source, note, sizeof note))
-            verb_note("%s", note);
-        if (side->features.constant_columns)
-            verb_note("%zu constant columns became 0 as z-scores", side->features.constant_columns);
+        verb_note_source(&side->source, side->features.constant_columns);
         if (side == work->read)
             break;
     }

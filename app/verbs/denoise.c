@@ -106,7 +106,6 @@ static nl_status report(const struct args *args, const struct work *work,
                         const nl_nlm_params *params, nl_error *error)
 {
     double before = 0, after = 0;
-    char note[200];
     nl_status status = NL_OK;
     if (args->clean)
         status = nl_psnr(&work->noisy, &work->clean, &before, error);
@@ -128,8 +127,7 @@ static nl_status report(const struct args *args, const struct work *work,
     if (work->empty > 0)
         verb_note("%zu of %zu pixels have no candidate and become 0", work->empty,
                   work->answer.width * work->answer.height);
-    if (*source_note(&work->source, note, sizeof note))
-        verb_note("%s", note);
+    verb_note_source(&work->source, 0);
     return NL_OK;
 }
 

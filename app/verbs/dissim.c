@@ -358,11 +358,7 @@ static nl_status print_quality(const struct doc *doc, const struct work *work, n
 static void print_notes(const struct doc *doc, const struct work *work)
 {
     const int order = param_choice(doc, PARAM_ORDER), metric = param_choice(doc, PARAM_METRIC);
-    char note[200];
-    if (*source_note(&work->source, note, sizeof note))
-        verb_note("%s", note);
-    if (work->features.constant_columns)
-        verb_note("%zu constant columns became 0 as z-scores", work->features.constant_columns);
+    verb_note_source(&work->source, work->features.constant_columns);
     if (work->constant)
         verb_note("%zu constant columns have no correlation: 1 away from all others",
                   work->constant);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../source.h"
 #include "args.h"
 #include "nonlocal/attention.h"
 
@@ -87,6 +88,15 @@ void verb_note(const char *format, ...)
     vfprintf(stderr, format, arguments);
     fprintf(stderr, "\n");
     va_end(arguments);
+}
+
+void verb_note_source(const struct source *source, size_t constant_columns)
+{
+    char note[200];
+    if (*source_note(source, note, sizeof note))
+        verb_note("%s", note);
+    if (constant_columns > 0)
+        verb_note("%zu constant columns became 0 as z-scores", constant_columns);
 }
 
 nl_status verb_check_idle(const struct args *args, enum source_kind kind, nl_error *error)

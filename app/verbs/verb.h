@@ -78,6 +78,10 @@ int verb_fail(const nl_error *error);
 /* A note to standard error, for results that need a word. */
 void verb_note(const char *format, ...) NL_PRINTF(1, 2);
 
+struct source;
+/* The notes about what was opened: what was left out or turned, columns that became 0. */
+void verb_note_source(const struct source *source, size_t constant_columns);
+
 /* NL_INVALID (usage) when a parameter was given that has no effect on this kind of source. */
 nl_status verb_check_idle(const struct args *args, enum source_kind kind, nl_error *error);
 

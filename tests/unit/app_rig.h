@@ -6,7 +6,6 @@
 #ifndef NONLOCAL_TESTS_APP_RIG_H
 #define NONLOCAL_TESTS_APP_RIG_H
 
-#include <ftw.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "folder_rig.h"
 #include "ui/text_fake.h"
 
 enum { RIG_PATIENCE = 100 }; /* seconds, for sanitizers and emulators */
@@ -218,35 +218,6 @@ static inline void rig_check_row(struct rig *rig)
 }
 
 /* --- Files ---------------------------------------------------------------------------------- */
-
-static inline int rig_enter(void **state)
-{
-    char folder[256];
-    const char *parent = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/nonlocal-XXXXXX", parent && *parent ? parent : "/tmp");
-    if (!mkdtemp(folder) || chdir(folder) != 0)
-        return -1;
-    *state = strdup(folder);
-    return *state ? 0 : -1;
-}
-
-static inline int rig_remove(const char *path, const struct stat *about, int kind, struct FTW *ftw)
-{
-    (void)about;
-    (void)kind;
-    (void)ftw;
-    return remove(path);
-}
-
-static inline int rig_leave(void **state)
-{
-    int failed = chdir("/");
-    failed |= nftw(*state, rig_remove, 8, FTW_DEPTH | FTW_PHYS);
-    free(*state);
-    return failed;
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, rig_enter, rig_leave)
 
 static inline void rig_write(const char *path, const void *bytes, size_t size)
 {

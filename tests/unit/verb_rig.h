@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -21,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "folder_rig.h"
 #include "nonlocal/npy.h"
 
 enum { RIG_TEXT = 65536, RIG_ARGUMENTS = 40, RIG_EMULATOR = 4 };
@@ -33,35 +33,6 @@ struct run {
 };
 
 extern char **environ;
-
-static inline int rig_enter(void **state)
-{
-    char folder[256];
-    const char *parent = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/nonlocal-XXXXXX", parent && *parent ? parent : "/tmp");
-    if (!mkdtemp(folder) || chdir(folder) != 0)
-        return -1;
-    *state = strdup(folder);
-    return *state ? 0 : -1;
-}
-
-static inline int rig_remove(const char *path, const struct stat *about, int kind, struct FTW *ftw)
-{
-    (void)about;
-    (void)kind;
-    (void)ftw;
-    return remove(path);
-}
-
-static inline int rig_leave(void **state)
-{
-    int failed = chdir("/");
-    failed |= nftw(*state, rig_remove, 8, FTW_DEPTH | FTW_PHYS);
-    free(*state);
-    return failed;
-}
-
-#define CASE(test) cmocka_unit_test_setup_teardown(test, rig_enter, rig_leave)
 
 static inline void rig_text(FILE *stream, char text[RIG_TEXT])
 {
