@@ -51,6 +51,14 @@ static void init_doc(struct doc *doc, enum scene_id scene, const struct doc *giv
         param_set(doc, PARAM_PERPLEXITY, (struct param_value){.number = 10, .percent = true});
 }
 
+/* Nothing zoomed, every map spread over its whole bar. */
+static void show_all(struct view *view)
+{
+    view->picture = view->matrix = view->scatter = (struct zoom){1, 0.5, 0.5};
+    for (int i = 0; i < SHOWN_COUNT; i++)
+        view->range[i][0] = view->range[i][1] = NAN;
+}
+
 struct app *app_create(const struct app_params *params, nl_error *error)
 {
     struct app *app = calloc(1, sizeof *app);
@@ -71,11 +79,12 @@ struct app *app_create(const struct app_params *params, nl_error *error)
     app->user_scale = params->ui_scale > 0 ? params->ui_scale : 1;
     app->user_scale_fixed = params->ui_scale > 0;
     app->shown = params->view;
-    app->stale_since = -1;
-    app->view.picture = app->view.matrix = app->view.scatter = (struct zoom){1, 0.5, 0.5};
+    app->stale_since[0] = app->stale_since[1] = -1;
+    app->reorder.start = -1;
+    show_all(&app->view);
     app->view.scatter_x = 2; /* Iris: petal length and width part the classes best */
     app->view.scatter_y = 3;
-    app->view.hover_row = SIZE_MAX;
+    app->view.hover_row = app->view.hover_query = SIZE_MAX;
     ui_init(&app->ui, params->text, &params->clipboard);
     if (params->open) {
         app_open(app, params->open);
@@ -96,6 +105,8 @@ void app_destroy(struct app **pointer)
     for (int s = 0; s < SCENE_COUNT; s++)
         result_release(&app->results[s]);
     undo_free(&app->undo);
+    reorder_free(&app->reorder);
+    selection_free(&app->selection);
     free(app->row_weights);
     free(app);
     *pointer = NULL;
@@ -149,9 +160,11 @@ static void adopt_opened(struct app *app, const struct result *result)
     if (nl_orders[param_choice(doc, PARAM_ORDER)].needs_classes &&
         !result->source->source.table.labels)
         param_set(doc, PARAM_ORDER, (struct param_value){.number = NL_ORDER_INPUT});
+    if (param_choice(doc, PARAM_SHOWN) == SHOWN_MEANS && !result->source->source.table.labels)
+        param_set(doc, PARAM_SHOWN, (struct param_value){.number = SHOWN_DISSIM});
     app->scene = scene;
     app->opening.key = 0;
-    app->view.picture = app->view.matrix = app->view.scatter = (struct zoom){1, 0.5, 0.5};
+    show_all(&app->view);
     size_t columns = result->source->source.table.values.cols;
     if (columns > 0 &&
         ((size_t)app->view.scatter_x >= columns || (size_t)app->view.scatter_y >= columns)) {
@@ -204,33 +217,53 @@ static enum source_kind kind_of(const struct result *result)
     return result->source ? result->source->source.kind : SOURCE_NONE;
 }
 
-/* True when everything the document asks for is in its result, or cannot be had. */
-static bool up_to_date(const struct app *app)
+/* It is there, or was tried and cannot be had: nothing more will come. */
+static bool answered(const void *part, uint64_t key, uint64_t failed)
+{
+    return part ? ((const struct part *)part)->key == key : failed == key;
+}
+
+/* What the window does not have of what the document asks for, or'ed together. */
+enum lack { LACK_MAP = 1, LACK_MATRIX = 2, LACK_FIGURES = 4 };
+
+static unsigned lack_of(const struct app *app)
 {
     const struct result *result = &app->results[app->scene];
     const struct doc *doc = &app->docs[app->scene];
+    unsigned lack = 0;
     if (app->opening.key || !result->source || result->source->part.key != doc->source_key)
-        return false;
+        return LACK_MAP | LACK_MATRIX | LACK_FIGURES;
     const struct stage_keys keys = stage_keys(doc, doc->source_key, kind_of(result));
-    /* tried and failed: nothing more will come */
-    const bool attention = result->attention ? result->attention->part.key == keys.attention
-                                             : result->error_key == keys.attention;
-    const bool order =
-        result->order ? result->order->part.key == keys.order : result->failed_order == keys.order;
-    return attention && order;
+    const struct stage_keys *failed = &result->failed;
+    if (!answered(result->attention, keys.attention, failed->attention))
+        lack |= LACK_MAP;
+    if (!answered(result->order, keys.order, failed->order) ||
+        !answered(result->cells, keys.cells, failed->cells) ||
+        !answered(result->overview, keys.overview, failed->overview))
+        lack |= LACK_MATRIX;
+    if (!answered(result->quality, keys.quality, failed->quality))
+        lack |= LACK_FIGURES;
+    return lack;
 }
 
 bool app_settled(const struct app *app)
 {
-    return up_to_date(app) && !job_state(app->job).busy;
+    return lack_of(app) == 0 && !job_state(app->job).busy;
 }
 
 /* Asks the worker for what is missing, once for each state of the document. */
 static void post_work(struct app *app, double time)
 {
-    if (up_to_date(app)) {
-        app->stale_since = -1;
-        app->posted_source = 0;
+    const unsigned lack = lack_of(app);
+    for (int v = 0; v < 2; v++) {
+        const bool lacking = lack & (v ? LACK_MATRIX : LACK_MAP);
+        if (!lacking)
+            app->stale_since[v] = -1;
+        else if (app->stale_since[v] < 0)
+            app->stale_since[v] = time;
+    }
+    if (lack == 0) {
+        app->posted = (struct stage_keys){0};
         return;
     }
     struct doc doc = app->docs[app->scene];
@@ -240,14 +273,9 @@ static void post_work(struct app *app, double time)
     }
     const struct stage_keys keys =
         stage_keys(&doc, doc.source_key, kind_of(&app->results[app->scene]));
-    if (app->stale_since < 0)
-        app->stale_since = time;
-    if (app->posted_source == doc.source_key && app->posted[0] == keys.attention &&
-        app->posted[1] == keys.order)
+    if (memcmp(&app->posted, &keys, sizeof keys) == 0)
         return;
-    app->posted_source = doc.source_key;
-    app->posted[0] = keys.attention;
-    app->posted[1] = keys.order;
+    app->posted = keys;
     job_post(app->job, &doc, doc.source_key);
 }
 
@@ -348,7 +376,10 @@ static void command_exec(struct app *app, enum command_id command)
         app->scene = SCENE_TABLE;
         break;
     case COMMAND_FIT:
-        app->view.picture = app->view.matrix = app->view.scatter = (struct zoom){1, 0.5, 0.5};
+        show_all(&app->view);
+        break;
+    case COMMAND_DESELECT:
+        selection_clear(&app->selection);
         break;
     case COMMAND_THEME:
         app->theme = app->theme == UI_DARK ? UI_LIGHT : UI_DARK;
@@ -371,7 +402,7 @@ static void command_exec(struct app *app, enum command_id command)
             job_cancel(app->job);
         break;
     case COMMAND_COMPUTE:
-        app->posted_source = 0; /* what is missing is asked for again */
+        app->posted = (struct stage_keys){0}; /* what is missing is asked for again */
         break;
     case COMMAND_HELP:
         app->view.help = !app->view.help;
@@ -421,6 +452,11 @@ static void apply_edit(struct app *app, const struct edit *edit)
     case EDIT_COMMAND:
         command_exec(app, (enum command_id)edit->number);
         break;
+    case EDIT_PICK:
+        selection_pick(&app->selection, &edit->pick, &app->results[app->scene], &app->order);
+        if (edit->committed)
+            selection_measure(&app->selection, &app->results[app->scene]);
+        break;
     }
 }
 
@@ -445,6 +481,11 @@ static void shortcuts(struct app *app)
         edit_command(&app->edits, COMMAND_HELP);
 }
 
+static bool is_stale(const struct app *app, int v, double time)
+{
+    return app->stale_since[v] >= 0 && time - app->stale_since[v] >= stale_after;
+}
+
 static struct scene scene_of(struct app *app, double time)
 {
     const struct result *result = &app->results[app->scene];
@@ -453,8 +494,11 @@ static struct scene scene_of(struct app *app, double time)
         .doc = &app->docs[app->scene],
         .result = result,
         .row = &app->row,
+        .order = app->order,
+        .selection = &app->selection,
         .kind = kind_of(result),
-        .stale = app->stale_since >= 0 && time - app->stale_since >= stale_after,
+        .stale_map = is_stale(app, 0, time),
+        .stale_matrix = is_stale(app, 1, time),
         .job = job_state(app->job),
         .tier = nl_cpu_name(nl_kernels_cpu(job_kernels(app->job))),
         .message = app->message,
@@ -504,25 +548,43 @@ static void lay_out(struct app *app, const struct scene *scene)
 static void fill_sources(struct app *app, const struct scene *scene)
 {
     const struct source_part *source = scene->result->source;
-    const struct order_part *order = scene->result->order;
     struct draw_source *slots = app->list.sources;
     if (source && source->rgba)
         slots[DRAW_SLOT_PICTURE] =
             (struct draw_source){source->part.key,      DRAW_RGBA8,  source->width, source->height,
                                  (size_t)source->width, source->rgba};
     view_weights_source(scene, &app->list);
-    if (!order || order->dissim->d.rows == 0)
+    if (app->selection.key)
+        slots[DRAW_SLOT_SELECTION] =
+            (struct draw_source){app->selection.key, DRAW_R32F,          (int)app->selection.n, 1,
+                                 app->selection.n,   app->selection.mask};
+    if (!scene->result->cells || app->order.n == 0)
         return;
-    const nl_matrix *d = &order->dissim->d;
-    const int n = (int)d->rows;
-    slots[DRAW_SLOT_MATRIX] =
-        (struct draw_source){order->dissim->part.key, DRAW_R32F, n, n, d->stride, d->data};
-    slots[DRAW_SLOT_PERMUTATION] =
-        (struct draw_source){order->part.key, DRAW_R32F, n, 1, (size_t)n, order->permutation};
-    if (order->overview.rows > 0)
+    const nl_matrix *cells = cells_matrix(scene->result->cells);
+    const struct overview_part *overview = scene->result->overview;
+    const int n = (int)app->order.n;
+    if (cells->rows > 0) {
+        slots[DRAW_SLOT_MATRIX] = (struct draw_source){
+            cells_key(scene->result->cells), DRAW_R32F, n, n, cells->stride, cells->data};
+        slots[DRAW_SLOT_PERMUTATION] = (struct draw_source){
+            app->order.key, DRAW_R32F, n, 1, (size_t)n, app->order.permutation};
+    }
+    if (overview && overview->mean.rows > 0)
         slots[DRAW_SLOT_OVERVIEW] = (struct draw_source){
-            order->part.key,        DRAW_R32F,           OVERVIEW_SIDE, OVERVIEW_SIDE,
-            order->overview.stride, order->overview.data};
+            overview->part.key,    DRAW_R32F,          OVERVIEW_SIDE, OVERVIEW_SIDE,
+            overview->mean.stride, overview->mean.data};
+}
+
+/* The matrix's rows on their way to the order that was chosen; a press or a key ends the way. */
+static void step_order(struct app *app, const struct inputs *inputs)
+{
+    const struct result *result = &app->results[app->scene];
+    const bool skip = inputs->pressed || inputs->key_count > 0 || app->style.reduce_motion;
+    app->order = reorder_step(&app->reorder, result->source ? result->source->part.key : 0,
+                              result->cells ? result->order : NULL, inputs->time, !skip);
+    if (app->order.moving)
+        ui_again(&app->ui);
+    selection_follow(&app->selection, result);
 }
 
 void app_step(struct app *app, const struct inputs *inputs, struct ui_frame *frame)
@@ -541,22 +603,26 @@ void app_step(struct app *app, const struct inputs *inputs, struct ui_frame *fra
     post_work(app, inputs->time);
     compute_row(app, inputs->time);
 
-    struct scene scene = scene_of(app, inputs->time);
-    app->view.hover_next = SIZE_MAX;
+    app->view.hover_next = app->view.hover_query_next = SIZE_MAX;
     ui_begin(&app->ui, &scaled, &app->list, &app->style);
+    step_order(app, inputs);
+    struct scene scene = scene_of(app, inputs->time);
     fill_sources(app, &scene);
     lay_out(app, &scene);
     shortcuts(app);
-    if (app->stale_since >= 0 && !scene.stale)
-        ui_wake_at(&app->ui, app->stale_since + stale_after);
-    if (scene.stale && scene.job.busy)
+    for (int v = 0; v < 2; v++)
+        if (app->stale_since[v] >= 0 && !is_stale(app, v, inputs->time))
+            ui_wake_at(&app->ui, app->stale_since[v] + stale_after);
+    if ((scene.stale_map || scene.stale_matrix) && scene.job.busy)
         ui_wake_at(&app->ui, inputs->time + 0.1); /* progress moves */
     if (app->message[0])
         ui_wake_at(&app->ui, app->message_until);
-    if (app->edits.count > 0 || app->view.hover_next != app->view.hover_row)
+    if (app->edits.count > 0 || app->view.hover_next != app->view.hover_row ||
+        app->view.hover_query_next != app->view.hover_query)
         ui_again(&app->ui); /* what was changed shows in the next frame, at once */
     ui_end(&app->ui, frame);
     app->view.hover_row = app->view.hover_next;
+    app->view.hover_query = app->view.hover_query_next;
     apply_edits(app);
     if (!app->ui.active) /* also where a drag was lost: its widget went away with its scene */
         undo_end(&app->undo);

@@ -27,13 +27,16 @@ struct app {
     struct job *job;
     struct app_opening opening;
     uint64_t last_source_key;
-    uint64_t posted[2]; /* attention and order key of the last request */
-    uint64_t posted_source;
-    double stale_since; /* inputs.time; < 0 = not stale */
+    struct stage_keys posted; /* of the last request */
+    double stale_since[2];    /* map, matrix: inputs.time; < 0 = not stale */
 
     struct row_view row;
     float *row_weights; /* capacity floats */
     size_t row_capacity;
+
+    struct reorder reorder;
+    struct order_view order; /* of this frame */
+    struct selection selection;
 
     struct view view;
     struct edits edits;

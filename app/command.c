@@ -12,6 +12,7 @@ const struct command command_table[COMMAND_COUNT] = {
     [COMMAND_SCENE_PICTURE] = {"scene-picture", TR_N("Picture"), "F2", UI_KEY_F1 + 1, 0},
     [COMMAND_SCENE_TABLE] = {"scene-table", TR_N("Table"), "F3", UI_KEY_F1 + 2, 0},
     [COMMAND_FIT] = {"fit", TR_N("Show all of the picture and the matrix"), "F", 'f', 0},
+    [COMMAND_DESELECT] = {"deselect", TR_N("Select nothing"), "Ctrl D", 'd', UI_MOD_CTRL},
     [COMMAND_THEME] = {"theme", TR_N("Dark or light"), "F6", UI_KEY_F1 + 5, 0},
     [COMMAND_LARGER] = {"larger", TR_N("Everything larger"), "Ctrl +", '+', UI_MOD_CTRL},
     [COMMAND_SMALLER] = {"smaller", TR_N("Everything smaller"), "Ctrl −", '-', UI_MOD_CTRL},

@@ -12,6 +12,15 @@ enum { DOC_PATH = 4096, DOC_QUERIES = 16 };
 
 enum row_scaling { ROWS_RAW, ROWS_ZSCORE, ROWS_UNIT };
 enum compared { COMPARE_ROWS, COMPARE_COLUMNS };
+/* What the matrix shows. */
+enum shown_id {
+    SHOWN_DISSIM,  /* D */
+    SHOWN_SCORES,  /* S, the exponents or raw scores of the attention */
+    SHOWN_WEIGHTS, /* A */
+    SHOWN_IVAT,    /* D as the largest step of the best way from i to j */
+    SHOWN_MEANS,   /* D below the diagonal, means over pairs of classes above it */
+    SHOWN_COUNT
+};
 
 /* What a source is; parameters ask, because some make sense only for one kind. */
 enum source_kind { SOURCE_NONE, SOURCE_PICTURE, SOURCE_TABLE, SOURCE_ARRAY };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "job.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -35,7 +36,10 @@ struct job {
     /* The worker's own. */
     struct request request;
     struct result kept[2]; /* a picture's and a table's: scenes switch without loading again */
-    struct result *current;
+    /* The newest of the matrix's parts, not all of them of one document while a request is being
+     * answered; kept and published are only sets that belong together. */
+    struct result drafts[2];
+    struct result *current, *draft;
 };
 
 static double now_ms(void)
@@ -47,7 +51,7 @@ static double now_ms(void)
 
 /*
  * A stage that is nearly done is more use finished: while a slider moves, requests come faster than
- * stages end, and the view follows all the same.
+ * stages end, and the view follows all the same. Figures that nobody waits for give way at once.
  */
 static const double patience_ms = 60;
 
@@ -66,13 +70,13 @@ static void progress(void *user, double fraction)
     atomic_store_explicit(&job->fraction, fraction, memory_order_relaxed);
 }
 
-static void begin_stage(struct job *job, const char *stage)
+static void begin_stage(struct job *job, const char *stage, bool patient)
 {
     pthread_mutex_lock(&job->lock);
     job->stage = stage;
     pthread_mutex_unlock(&job->lock);
     atomic_store(&job->fraction, 0);
-    atomic_store(&job->started, now_ms());
+    atomic_store(&job->started, patient ? now_ms() : -INFINITY);
 }
 
 static void publish(struct job *job)
@@ -93,15 +97,21 @@ static void set_error(struct result *result, const nl_error *error, uint64_t key
     result->error_key = key;
 }
 
+static void set_current(struct job *job, int k)
+{
+    job->current = &job->kept[k];
+    job->draft = &job->drafts[k];
+}
+
 static bool run_source(struct job *job, nl_error *error)
 {
     for (int k = 0; k < 2; k++) {
         if (job->kept[k].source && job->kept[k].source->part.key == job->request.source_key) {
-            job->current = &job->kept[k];
+            set_current(job, k);
             return true;
         }
     }
-    begin_stage(job, TR_N("Opening"));
+    begin_stage(job, TR_N("Opening"), true);
     struct source_part *source =
         source_part_load(job->request.doc.source, job->request.source_key, error);
     if (!source) { /* the one at hand stays */
@@ -109,8 +119,9 @@ static bool run_source(struct job *job, nl_error *error)
         publish(job);
         return false;
     }
-    job->current = &job->kept[source->source.kind == SOURCE_PICTURE];
+    set_current(job, source->source.kind == SOURCE_PICTURE);
     result_release(job->current); /* every other part belonged to the old source */
+    result_release(job->draft);
     job->current->source = source;
     return true;
 }
@@ -130,7 +141,7 @@ static bool run_features(struct job *job, const struct stage_keys *keys, nl_erro
         /* a request that was given up came in between; the weights still hold theirs */
         features = part_hold(current->attention->features);
     } else {
-        begin_stage(job, TR_N("Features"));
+        begin_stage(job, TR_N("Features"), true);
         features = features_part_make(&job->request.doc, current->source, keys->features,
                                       &job->exec, error);
     }
@@ -150,7 +161,7 @@ static bool run_attention(struct job *job, const struct stage_keys *keys, nl_err
         return false;
     if (current->attention && current->attention->part.key == keys->attention)
         return true;
-    begin_stage(job, TR_N("Attention"));
+    begin_stage(job, TR_N("Attention"), true);
     struct attention_part *attention =
         attention_part_make(doc, current->features, keys->attention, &job->exec, error);
     if (!attention)
@@ -161,36 +172,133 @@ static bool run_attention(struct job *job, const struct stage_keys *keys, nl_err
     return true;
 }
 
+static bool run_dissim(struct job *job, const struct stage_keys *keys, nl_error *error)
+{
+    struct result *draft = job->draft;
+    const double start = now_ms();
+    if (draft->dissim && draft->dissim->part.key == keys->dissim)
+        return true;
+    begin_stage(job, TR_N("Dissimilarity"), true);
+    struct dissim_part *dissim = dissim_part_make(&job->request.doc, job->current->features,
+                                                  keys->dissim, &job->exec, error);
+    if (!dissim)
+        return false;
+    part_release(&draft->dissim);
+    draft->dissim = dissim;
+    job->current->dissim_ms = now_ms() - start;
+    return true;
+}
+
 static bool run_order(struct job *job, const struct stage_keys *keys, nl_error *error)
 {
-    struct result *current = job->current;
-    const struct doc *doc = &job->request.doc;
-    const double start = now_ms();
-    if (!current->dissim || current->dissim->part.key != keys->dissim) {
-        begin_stage(job, TR_N("Dissimilarity"));
-        struct dissim_part *dissim =
-            dissim_part_make(doc, current->features, keys->dissim, &job->exec, error);
-        if (!dissim)
-            return false;
-        part_release(&current->dissim);
-        current->dissim = dissim;
-        current->dissim_ms = now_ms() - start;
-    }
-    if (current->order && current->order->part.key == keys->order)
+    struct result *draft = job->draft;
+    if (!run_dissim(job, keys, error))
+        return false;
+    if (draft->order && draft->order->part.key == keys->order)
         return true;
-    begin_stage(job, TR_N("Order"));
-    struct order_part *order = order_part_make(doc, current->source, current->features,
-                                               current->dissim, keys->order, &job->exec, error);
+    begin_stage(job, TR_N("Order"), true);
+    struct order_part *order =
+        order_part_make(&job->request.doc, job->current->source, job->current->features,
+                        draft->dissim, keys->order, &job->exec, error);
     if (!order)
         return false;
+    part_release(&draft->order);
+    draft->order = order;
+    return true;
+}
+
+static bool run_cells(struct job *job, const struct stage_keys *keys, nl_error *error)
+{
+    struct result *draft = job->draft;
+    const struct doc *doc = &job->request.doc;
+    if (!draft->cells || draft->cells->part.key != keys->cells) {
+        begin_stage(job, TR_N("Matrix"), true);
+        struct cells_part *cells =
+            cells_part_make(doc, job->current->source, job->current->attention, draft->order,
+                            keys->cells, &job->exec, error);
+        if (!cells)
+            return false;
+        part_release(&draft->cells);
+        draft->cells = cells;
+    }
+    if (draft->overview && draft->overview->part.key == keys->overview)
+        return true;
+    begin_stage(job, TR_N("Matrix"), true);
+    struct overview_part *overview = overview_part_make(
+        doc, job->current->features, draft->cells, draft->order, keys->overview, &job->exec, error);
+    if (!overview)
+        return false;
+    part_release(&draft->overview);
+    draft->overview = overview;
+    return true;
+}
+
+static bool run_quality(struct job *job, const struct stage_keys *keys, nl_error *error)
+{
+    struct result *current = job->current;
+    if (current->quality && current->quality->part.key == keys->quality)
+        return true;
+    begin_stage(job, TR_N("Quality of the order"), false);
+    struct quality_part *quality = quality_part_make(
+        current->source, current->order, current->quality, keys->quality, &job->exec, error);
+    if (!quality)
+        return false;
+    part_release(&current->quality);
+    current->quality = quality;
+    return true;
+}
+
+/* Nothing old is shown under new parameters: what failed goes, and all that is made from it. */
+static void drop_matrix(struct job *job, const struct stage_keys *keys)
+{
+    struct result *current = job->current;
+    result_release(job->draft);
+    current->failed.order = keys->order;
+    current->failed.cells = keys->cells;
+    current->failed.overview = keys->overview;
+    current->failed.quality = keys->quality;
+    part_release(&current->dissim);
     part_release(&current->order);
-    current->order = order;
+    part_release(&current->cells);
+    part_release(&current->overview);
+    part_release(&current->quality);
+}
+
+/* All of the draft becomes what is shown. */
+static void adopt_draft(struct job *job)
+{
+    struct result *current = job->current;
+    const struct result *draft = job->draft;
+    part_release(&current->dissim);
+    part_release(&current->order);
+    part_release(&current->cells);
+    part_release(&current->overview);
+    current->dissim = part_hold(draft->dissim);
+    current->order = part_hold(draft->order);
+    current->cells = part_hold(draft->cells);
+    current->overview = part_hold(draft->overview);
+}
+
+/* D, its order and the numbers shown, all or none of them; false when given up. */
+static bool run_matrix(struct job *job, const struct stage_keys *keys)
+{
+    struct result *current = job->current;
+    nl_error error = {0};
+    if (run_order(job, keys, &error) && run_cells(job, keys, &error)) {
+        adopt_draft(job);
+        return true;
+    }
+    if (error.status == NL_CANCELLED)
+        return false;
+    drop_matrix(job, keys);
+    if (current->error.status == NL_OK)
+        set_error(current, &error, keys->order);
     return true;
 }
 
 /*
- * A failed stage leaves its part away, and those made from it: nothing old is shown under new
- * parameters. Weights that cannot be had are no reason to go without the matrix.
+ * A failed stage leaves its part away, and those made from it. Weights that cannot be had are no
+ * reason to go without the matrix. How good the order is comes last: nobody waits for it.
  */
 static void run_request(struct job *job)
 {
@@ -201,28 +309,34 @@ static void run_request(struct job *job)
     const struct stage_keys keys =
         stage_keys(&job->request.doc, job->request.source_key, current->source->source.kind);
     current->error = (nl_error){0};
-    current->error_key = current->failed_order = 0;
+    current->error_key = 0;
+    current->failed = (struct stage_keys){0};
     if (!run_attention(job, &keys, &error)) {
         if (error.status == NL_CANCELLED)
             return;
         set_error(current, &error, keys.attention);
+        current->failed.attention = keys.attention;
         part_release(&current->attention);
         if (!has_features(current, &keys)) {
-            current->failed_order = keys.order;
-            part_release(&current->order);
+            drop_matrix(job, &keys);
             publish(job);
             return;
         }
     }
     publish(job);
-    if (!run_order(job, &keys, &error)) {
-        if (error.status == NL_CANCELLED)
-            return;
-        current->failed_order = keys.order;
-        part_release(&current->order);
-        if (current->error.status == NL_OK)
-            set_error(current, &error, keys.order);
+    if (!run_matrix(job, &keys))
+        return;
+    publish(job);
+    if (!current->order || run_quality(job, &keys, &error)) {
+        publish(job);
+        return;
     }
+    if (error.status == NL_CANCELLED)
+        return;
+    current->failed.quality = keys.quality;
+    part_release(&current->quality);
+    if (current->error.status == NL_OK)
+        set_error(current, &error, keys.quality);
     publish(job);
 }
 
@@ -261,7 +375,7 @@ struct job *job_create(nl_cpu cpu, size_t threads, void (*wake)(void *user), voi
     }
     job->wake = wake;
     job->user = user;
-    job->current = &job->kept[0];
+    set_current(job, 0);
     job->exec.kernels = nl_kernels_get(cpu, error);
     if (!job->exec.kernels || nl_pool_create(threads, &job->pool, error) != NL_OK)
         goto fail;
@@ -296,6 +410,8 @@ void job_destroy(struct job **pointer)
     result_release(&job->published);
     result_release(&job->kept[0]);
     result_release(&job->kept[1]);
+    result_release(&job->drafts[0]);
+    result_release(&job->drafts[1]);
     nl_pool_free(&job->pool);
     pthread_cond_destroy(&job->posted);
     pthread_mutex_destroy(&job->lock);

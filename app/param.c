@@ -73,6 +73,12 @@ static const struct named compared[] = {
     {NULL, NULL},
 };
 
+/* In the order of enum shown_id (doc.h). */
+static const struct named shown_matrices[] = {
+    {"d", TR_N("Dissimilarity")},          {"s", TR_N("Scores")},          {"a", TR_N("Weights")},
+    {"ivat", TR_N("Largest step (iVAT)")}, {"means", TR_N("Class means")}, {NULL, NULL},
+};
+
 /* In the order of enum draw_scale. */
 static const struct named overlay_scales[] = {
     {"linear", TR_N("Linear")},
@@ -97,6 +103,7 @@ CHOICES(metric, nl_metrics)
 CHOICES(of, compared)
 CHOICES(order, nl_orders)
 CHOICES(leaf, nl_leaf_orders)
+CHOICES(shown, shown_matrices)
 CHOICES(overlay, overlay_scales)
 
 static const char *colormap_name(int i)
@@ -345,6 +352,11 @@ const struct param_spec param_table[PARAM_COUNT] = {
                     .verbs = VERB_DISSIM | VERB_WINDOW | VERB_RENDER,
                     .help = TR_N("How a tree is read: the branch with the lower row first, or the "
                                  "shortest path that it allows (up to 2,000 rows).")},
+    [PARAM_SHOWN] = {"show", TR_N("Matrix"), "", CHOOSE(shown),
+                     .fallback = {.number = SHOWN_DISSIM}, .verbs = VERB_WINDOW | VERB_RENDER,
+                     .help = TR_N("What the matrix shows, always in the same order: "
+                                  "dissimilarities, scores, weights, the largest step on the way "
+                                  "from one row to another, or the means over classes.")},
     [PARAM_COLORMAP] = {"colormap", TR_N("Colours"), "", CHOOSE(colormap),
                         .fallback = {.number = COLORMAP_INFERNO}, .verbs = VIEW,
                         .help = TR_N("Colours of the weights; all but the signed one stay in order "

@@ -40,6 +40,7 @@ enum param_id {
     PARAM_OF,
     PARAM_ORDER,
     PARAM_LEAF,
+    PARAM_SHOWN,
     PARAM_COLORMAP,
     PARAM_OVERLAY,
     PARAM_OPACITY,

@@ -31,6 +31,9 @@ void result_hold(struct result *to, const struct result *from)
     part_hold(to->attention);
     part_hold(to->dissim);
     part_hold(to->order);
+    part_hold(to->cells);
+    part_hold(to->overview);
+    part_hold(to->quality);
 }
 
 void result_release(struct result *result)
@@ -40,10 +43,13 @@ void result_release(struct result *result)
     part_release(&result->attention);
     part_release(&result->dissim);
     part_release(&result->order);
+    part_release(&result->cells);
+    part_release(&result->overview);
+    part_release(&result->quality);
     *result = (struct result){0};
 }
 
-static void *new_part(size_t size, uint64_t key, void (*destroy)(struct part *), nl_error *error)
+void *part_new(size_t size, uint64_t key, void (*destroy)(struct part *), nl_error *error)
 {
     struct part *part = calloc(1, size);
     if (!part) {
@@ -88,6 +94,8 @@ struct stage_keys stage_keys(const struct doc *doc, uint64_t source_key, enum so
         PARAM_SEED};
     static const enum param_id dissim[] = {PARAM_METRIC, PARAM_BANDWIDTH};
     static const enum param_id order[] = {PARAM_ORDER, PARAM_LEAF};
+    static const enum param_id cells[] = {PARAM_SHOWN};
+    const int shown = param_choice(doc, PARAM_SHOWN);
     struct stage_keys keys = {.source = source_key};
     if (kind == SOURCE_PICTURE)
         keys.features = mix_params(source_key, doc, picture, sizeof picture / sizeof *picture);
@@ -99,6 +107,13 @@ struct stage_keys stage_keys(const struct doc *doc, uint64_t source_key, enum so
     keys.attention = mix(keys.attention, doc->weights, strlen(doc->weights));
     keys.dissim = mix_params(keys.features, doc, dissim, 2);
     keys.order = mix_params(keys.dissim, doc, order, 2);
+    keys.cells = mix_params(keys.dissim, doc, cells, 1);
+    if (shown == SHOWN_SCORES || shown == SHOWN_WEIGHTS)
+        keys.cells = mix(keys.cells, &keys.attention, sizeof keys.attention);
+    if (shown == SHOWN_MEANS)
+        keys.cells = mix(keys.cells, &keys.order, sizeof keys.order);
+    keys.overview = mix(keys.cells, &keys.order, sizeof keys.order);
+    keys.quality = mix(keys.order, "quality", 7);
     return keys;
 }
 
@@ -132,7 +147,7 @@ static nl_status make_rgba(struct source_part *part, nl_error *error)
 
 struct source_part *source_part_load(const char *path, uint64_t key, nl_error *error)
 {
-    struct source_part *part = new_part(sizeof *part, key, source_destroy, error);
+    struct source_part *part = part_new(sizeof *part, key, source_destroy, error);
     if (!part)
         return NULL;
     snprintf(part->path, sizeof part->path, "%s", path);
@@ -152,7 +167,7 @@ static void features_destroy(struct part *part)
 struct features_part *features_part_make(const struct doc *doc, const struct source_part *source,
                                          uint64_t key, const nl_exec *exec, nl_error *error)
 {
-    struct features_part *part = new_part(sizeof *part, key, features_destroy, error);
+    struct features_part *part = part_new(sizeof *part, key, features_destroy, error);
     if (part && stage_features_run(doc, &source->source, exec, &part->features, error) != NL_OK)
         part_release(&part);
     return part;
@@ -168,123 +183,11 @@ static void attention_destroy(struct part *part)
 struct attention_part *attention_part_make(const struct doc *doc, struct features_part *features,
                                            uint64_t key, const nl_exec *exec, nl_error *error)
 {
-    struct attention_part *part = new_part(sizeof *part, key, attention_destroy, error);
+    struct attention_part *part = part_new(sizeof *part, key, attention_destroy, error);
     if (!part)
         return NULL;
     part->features = part_hold(features);
     if (stage_attention_run(doc, &features->features, exec, &part->attention, error) != NL_OK)
-        part_release(&part);
-    return part;
-}
-
-static void dissim_destroy(struct part *part)
-{
-    nl_matrix_free(&((struct dissim_part *)part)->d);
-}
-
-struct dissim_part *dissim_part_make(const struct doc *doc, const struct features_part *features,
-                                     uint64_t key, const nl_exec *exec, nl_error *error)
-{
-    const nl_matrix *x = &features->features.x;
-    struct dissim_part *part = new_part(sizeof *part, key, dissim_destroy, error);
-    if (!part)
-        return NULL;
-    part->features_key = features->part.key;
-    if (x->rows > DISSIM_MAX) {
-        snprintf(part->refused, sizeof part->refused,
-                 "n = %zu: the matrix would take %.1f GB. Up to n = %d it is shown; %s gets there.",
-                 x->rows, (double)x->rows * (double)x->rows * 4e-9, DISSIM_MAX,
-                 features->features.picture.width ? "a larger stride or a smaller longer side"
-                                                  : "a file with fewer rows");
-        return part;
-    }
-    const nl_dissim_params params = {(nl_metric_id)param_choice(doc, PARAM_METRIC),
-                                     param_number(doc, PARAM_BANDWIDTH)};
-    nl_status status = nl_matrix_alloc(&part->d, x->rows, x->rows, error);
-    if (status == NL_OK)
-        status = nl_dissim_run(&params, x, exec, &part->d, NULL, error);
-    if (status == NL_OK) {
-        part->largest = nl_dissim_largest(&part->d, &part->largest_i, &part->largest_j);
-    } else {
-        part_release(&part);
-    }
-    return part;
-}
-
-static void order_destroy(struct part *part)
-{
-    struct order_part *order = (struct order_part *)part;
-    free(order->order);
-    free(order->permutation);
-    free(order->position);
-    nl_matrix_free(&order->overview);
-    part_release(&order->dissim);
-}
-
-static nl_status run_order(const struct doc *doc, const struct source_part *source,
-                           const struct features_part *features, const struct dissim_part *dissim,
-                           const nl_exec *exec, struct order_part *part, nl_error *error)
-{
-    const size_t n = dissim->d.rows;
-    double *keys = NULL;
-    nl_order_params params = {.id = (nl_order_id)param_choice(doc, PARAM_ORDER),
-                              .leaf = (nl_leaf)param_choice(doc, PARAM_LEAF),
-                              .classes = source->source.table.labels};
-    nl_status status = NL_OK;
-    if (nl_orders[params.id].needs_keys && source->source.kind == SOURCE_PICTURE) {
-        params.keys = keys = malloc(n * sizeof *keys);
-        status = keys ? stage_brightness(&features->features, exec, keys, error)
-                      : nl_fail(error, NL_NOMEM, "no memory for the order of %zu rows", n);
-    }
-    if (status == NL_OK)
-        status = nl_order_run(&params, n, &dissim->d, &features->features.x, exec, part->order,
-                              NULL, &part->notes, error);
-    free(keys);
-    return status;
-}
-
-static nl_status fill_order(const struct doc *doc, const struct source_part *source,
-                            const struct features_part *features, const struct dissim_part *dissim,
-                            const nl_exec *exec, struct order_part *part, nl_error *error)
-{
-    const size_t n = dissim->d.rows;
-    const int *labels = source->source.table.labels;
-    nl_status status = run_order(doc, source, features, dissim, exec, part, error);
-    if (status != NL_OK)
-        return status;
-    for (size_t p = 0; p < n; p++) {
-        part->permutation[p] = (float)part->order[p];
-        part->position[part->order[p]] = (float)p;
-    }
-    part->path = nl_path_length(&dissim->d, part->order);
-    part->path_input = nl_path_length(&dissim->d, NULL);
-    part->class_runs = labels ? nl_class_runs(labels, n, part->order) : 0;
-    if (n > OVERVIEW_SIDE) {
-        status = nl_matrix_alloc(&part->overview, OVERVIEW_SIDE, OVERVIEW_SIDE, error);
-        if (status == NL_OK)
-            status = nl_matrix_overview(&dissim->d, part->order, exec, &part->overview, error);
-    }
-    return status;
-}
-
-struct order_part *order_part_make(const struct doc *doc, const struct source_part *source,
-                                   const struct features_part *features, struct dissim_part *dissim,
-                                   uint64_t key, const nl_exec *exec, nl_error *error)
-{
-    const size_t n = dissim->d.rows;
-    struct order_part *part = new_part(sizeof *part, key, order_destroy, error);
-    if (!part)
-        return NULL;
-    part->dissim = part_hold(dissim);
-    part->order = calloc(n ? n : 1, sizeof *part->order);
-    part->permutation = calloc(n ? n : 1, sizeof *part->permutation);
-    part->position = calloc(n ? n : 1, sizeof *part->position);
-    nl_status status = NL_OK;
-    if (!part->order || !part->permutation || !part->position)
-        status = nl_fail(error, NL_NOMEM, "no memory for the order of %zu rows", n);
-    else if (n > 0)
-        status = fill_order(doc, source, features, dissim, exec, part, error);
-    if (status != NL_OK)
         part_release(&part);
     return part;
 }

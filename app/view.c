@@ -54,6 +54,11 @@ void edit_command(struct edits *edits, enum command_id command)
     add_edit(edits, (struct edit){.kind = EDIT_COMMAND, .number = (int)command, .committed = true});
 }
 
+void edit_pick(struct edits *edits, const struct pick *pick, bool committed)
+{
+    add_edit(edits, (struct edit){.kind = EDIT_PICK, .pick = *pick, .committed = committed});
+}
+
 void view_weights_source(const struct scene *scene, struct draw_list *list)
 {
     const struct attention_part *attention = scene->result->attention;
@@ -100,8 +105,12 @@ const char *view_number(double value, char *buffer, size_t size)
 {
     if (value == 0)
         snprintf(buffer, size, "0");
+    else if (!isfinite(value))
+        snprintf(buffer, size, isnan(value) ? "?" : value > 0 ? "∞" : "−∞");
     else if (fabs(value) < 1e-4 || fabs(value) >= 1e6)
         snprintf(buffer, size, "%.1e", value);
+    else if (fabs(value) >= 1000)
+        snprintf(buffer, size, "%.0f", value);
     else
         snprintf(buffer, size, "%.3g", value);
     return buffer;
@@ -119,6 +128,33 @@ void view_bar(struct ui *ui, struct draw_rect rect, int map, const char *const n
         struct draw_rect at = {rect.x, rect.y + (rect.h - line) * (1 - share), rect.w, line};
         ui_text_in(ui->list, &ui->text, at, UI_ALIGN_LEFT, type, numbers[i]);
     }
+}
+
+struct bar view_matrix_bar(const struct scene *scene)
+{
+    const struct cells_part *cells = scene->result->cells;
+    const struct overview_part *overview = scene->result->overview;
+    const bool weights = cells->shown == SHOWN_WEIGHTS;
+    const bool alike = weights || cells->shown == SHOWN_SCORES; /* large where rows are alike */
+    const bool whole = cells_matrix(cells)->rows > 0;
+    return (struct bar){
+        .map = cells->is_signed ? COLORMAP_DIVERGING
+               : weights        ? param_choice(scene->doc, PARAM_COLORMAP)
+                                : COLORMAP_VIRIDIS,
+        .low = (double)cells->low,
+        .from = cells->from,
+        .high = (double)(whole || !overview ? cells->high : overview->high),
+        .scale = weights && cells->low == 0
+                     ? (enum draw_scale)param_choice(scene->doc, PARAM_OVERLAY)
+                     : DRAW_SCALE_LINEAR,
+        .low_word = alike ? tr("unlike") : tr("alike"),
+        .high_word = alike ? tr("alike") : tr("unlike"),
+    };
+}
+
+const char *view_matrix_letter(enum shown_id shown)
+{
+    return shown == SHOWN_SCORES ? "S" : shown == SHOWN_WEIGHTS ? "A" : "D";
 }
 
 bool view_is_signed(const struct scene *scene)
@@ -200,6 +236,65 @@ bool view_zoom_input(struct zoom *zoom, const struct ui_signal *signal, struct d
     return memcmp(&before, zoom, sizeof before) != 0;
 }
 
+bool view_box_input(struct ui *ui, struct view *view, const struct ui_signal *signal,
+                    struct draw_rect rect, struct draw_rect *box, bool *done)
+{
+    const float least = ui_px(ui->style, 3);
+    if (signal->pressed && signal->button == UI_LEFT && ui->in->mods == UI_MOD_SHIFT)
+        view->box = (struct box_drag){signal->id, signal->x, signal->y};
+    if (view->box.panel != signal->id)
+        return false;
+    if (!signal->held && !signal->released) { /* the panel was away */
+        view->box.panel = 0;
+        return false;
+    }
+    const float x0 = fminf(view->box.x, signal->x), y0 = fminf(view->box.y, signal->y);
+    *box = draw_rect_intersect(rect, (struct draw_rect){x0, y0, fmaxf(view->box.x, signal->x) - x0,
+                                                        fmaxf(view->box.y, signal->y) - y0});
+    if (fabsf(view->box.x - signal->x) < least && fabsf(view->box.y - signal->y) < least)
+        box->w = box->h = 0;
+    *done = signal->released;
+    if (*done) {
+        view->box.panel = 0;
+        return true;
+    }
+    draw_fill(ui->list, *box, 0, (ui->style->accent & 0xffffff00u) | 0x30u);
+    draw_stroke(ui->list, *box, 0, 2 * ui->style->hair, ui->style->accent);
+    ui_set_cursor(ui, UI_CURSOR_CROSS);
+    return true;
+}
+
+void view_tag(struct ui *ui, struct draw_rect rect, float x, float y, bool below, const char *word)
+{
+    const struct ui_style *style = ui->style;
+    struct ui_type type = ui_type_caption(ui);
+    const float width = ui_text_width(&ui->text, type, word) + ui_px(style, 10);
+    const float height = ui_px(style, 16), away = ui_px(style, 11);
+    const float above_y = y - away - height, below_y = y + away;
+    struct draw_rect tag = {x + away, below ? below_y : above_y, width, height};
+    if (tag.x + tag.w > rect.x + rect.w)
+        tag.x = x - away - width;
+    if (tag.y < rect.y || tag.y + tag.h > rect.y + rect.h)
+        tag.y = below ? above_y : below_y;
+    tag.x = floorf(tag.x);
+    tag.y = floorf(tag.y);
+    type.color = 0xffffffffu;
+    draw_fill(ui->list, tag, style->control_radius, 0x101418d8u);
+    ui_text_in(ui->list, &ui->text, tag, UI_ALIGN_CENTER, type, word);
+}
+
+const char *view_query_tag(const struct view *view)
+{
+    return view->hover_query == view->hover_row ? tr("query = key") : tr("query");
+}
+
+const char *view_key_tag(const struct ui *ui, const struct view *view, float dx, float dy)
+{
+    if (view->hover_query == SIZE_MAX || view->hover_query == view->hover_row)
+        return NULL;
+    return fabsf(dx) < ui_px(ui->style, 140) && fabsf(dy) < ui_px(ui->style, 64) ? NULL : tr("key");
+}
+
 void view_absence(struct ui *ui, struct draw_rect rect, const struct scene *scene,
                   const char *invitation)
 {
@@ -210,11 +305,11 @@ void view_absence(struct ui *ui, struct draw_rect rect, const struct scene *scen
     ui_paragraph(ui, ui_inset(rect, margin, margin), ui_type_muted(ui), text);
 }
 
-void view_stale(struct ui *ui, struct draw_rect rect, const struct scene *scene,
+void view_stale(struct ui *ui, struct draw_rect rect, const struct scene *scene, bool stale,
                 struct edits *edits, const char *id)
 {
     const struct ui_style *style = ui->style;
-    if (!scene->stale)
+    if (!stale)
         return;
     draw_fill(ui->list, rect, 0, (style->panel & 0xffffff00u) | 0x99u);
     if (!scene->job.busy) { /* given up */

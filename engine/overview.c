@@ -2,6 +2,7 @@
 /* Matrices reduced to what a screen can show. */
 #include "nonlocal/dissim.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "alloc.h"
@@ -14,13 +15,18 @@ struct overview_loop {
     nl_matrix *overview;
 };
 
-/* Sum of D's row over the positions of overview column x. */
-static double span_sum(const struct overview_loop *loop, const float *row, size_t x0, size_t x1)
+/* Adds what is finite in D's row over the positions of an overview's column; returns how many. */
+static size_t add_span(const struct overview_loop *loop, const float *row, size_t x0, size_t x1,
+                       double *sum)
 {
-    double sum = 0;
-    for (size_t p = x0; p < x1; p++)
-        sum += (double)row[loop->order ? loop->order[p] : p];
-    return sum;
+    size_t finite = 0;
+    for (size_t p = x0; p < x1; p++) {
+        const float value = row[loop->order ? loop->order[p] : p];
+        const bool counts = fabsf(value) <= FLT_MAX;
+        *sum += counts ? (double)value : 0;
+        finite += counts;
+    }
+    return finite;
 }
 
 static void overview_rows(void *context, size_t worker, size_t begin, size_t end)
@@ -33,9 +39,11 @@ static void overview_rows(void *context, size_t worker, size_t begin, size_t end
         for (size_t x = 0; x < s; x++) {
             const size_t x0 = x * n / s, x1 = (x + 1) * n / s;
             double sum = 0;
+            size_t finite = 0;
             for (size_t p = y0; p < y1; p++)
-                sum += span_sum(loop, nl_row(loop->d, loop->order ? loop->order[p] : p), x0, x1);
-            nl_row(loop->overview, y)[x] = (float)(sum / (double)((y1 - y0) * (x1 - x0)));
+                finite +=
+                    add_span(loop, nl_row(loop->d, loop->order ? loop->order[p] : p), x0, x1, &sum);
+            nl_row(loop->overview, y)[x] = finite > 0 ? (float)(sum / (double)finite) : NAN;
         }
     }
 }

@@ -12,6 +12,7 @@
 #include "damage.h"
 #include "draw2d.h"
 #include "heatmap.h"
+#include "mask.h"
 #include "matrix.h"
 #include "plan.h"
 #include "shader.h"
@@ -23,6 +24,7 @@ struct gfx {
     struct draw2d draw2d;
     struct heatmap heatmap;
     struct matrix_view matrix;
+    struct mask_view mask;
     GLuint colors;
     GLuint framebuffer, renderbuffer;
     int width, height;                   /* of the framebuffer, 0 = none */
@@ -80,7 +82,8 @@ struct gfx *gfx_create(const struct gfx_params *params, char *error, size_t erro
     bool gles = gfx->context.gles;
     if (!draw2d_create(&gfx->draw2d, gles, error, error_size) ||
         !heatmap_create(&gfx->heatmap, gles, error, error_size) ||
-        !matrix_create(&gfx->matrix, gles, error, error_size)) {
+        !matrix_create(&gfx->matrix, gles, error, error_size) ||
+        !mask_create(&gfx->mask, gles, error, error_size)) {
         gfx_destroy(&gfx);
         return NULL;
     }
@@ -110,6 +113,7 @@ void gfx_destroy(struct gfx **gfx_pointer)
         draw2d_destroy(&gfx->draw2d);
         heatmap_destroy(&gfx->heatmap);
         matrix_destroy(&gfx->matrix);
+        mask_destroy(&gfx->mask);
         glDeleteTextures(1, &gfx->colors);
     }
     glyphs_destroy(&gfx->glyphs);
@@ -193,7 +197,8 @@ static bool plan_box(struct gfx *gfx, const struct draw_list *list, struct box b
     plan_clear(&gfx->plan);
     for (int i = 0; i < list->cmd_count; i++) {
         const struct draw_cmd *cmd = &list->cmds[i];
-        bool image = cmd->kind == DRAW_HEATMAP || cmd->kind == DRAW_MATRIX;
+        bool image =
+            cmd->kind == DRAW_HEATMAP || cmd->kind == DRAW_MATRIX || cmd->kind == DRAW_MASK;
         if (!image && cmd->kind != DRAW_BAR && (cmd->color & 255) == 0) {
             continue;
         }
@@ -229,6 +234,8 @@ static void draw_image(struct gfx *gfx, const struct draw_list *list, const stru
     draw2d_flush(&gfx->draw2d);
     if (cmd->kind == DRAW_HEATMAP) {
         heatmap_draw(&gfx->heatmap, &gfx->draw2d, list, cmd, projection, &gfx->limits);
+    } else if (cmd->kind == DRAW_MASK) {
+        mask_draw(&gfx->mask, &gfx->draw2d, list, cmd, projection, &gfx->limits);
     } else {
         matrix_draw(&gfx->matrix, &gfx->draw2d, list, cmd, projection, &gfx->limits);
     }

@@ -17,13 +17,16 @@ enum uniform {
     SIZE,
     SHIFT,
     RANGE,
+    SPREAD,
+    SCALE,
     MAP,
     MISSING,
     UNIFORM_COUNT
 };
 
 static const char *const uniform_names[UNIFORM_COUNT] = {
-    "projection", "cell_map", "covered", "tile", "size", "shift", "range", "map", "missing",
+    "projection", "cell_map", "covered", "tile", "size",    "shift",
+    "range",      "spread",   "scale",   "map",  "missing",
 };
 
 _Static_assert((int)UNIFORM_COUNT <= (int)MATRIX_UNIFORMS, "room for the uniforms");
@@ -70,17 +73,11 @@ struct window {
     double x0, y0, x1, y1;
 };
 
-static struct window window_of(const struct draw_matrix *matrix, const struct draw_list *list,
-                               const struct tiles *tiles)
+static struct window window_of(const struct draw_matrix *matrix, const struct tiles *tiles)
 {
-    struct window w = {matrix->x0, matrix->y0, matrix->x1, matrix->y1};
-    const struct draw_source *full = &list->sources[DRAW_SLOT_MATRIX];
-    if (matrix->overview && full->key != 0 && full->width > 0 && full->height > 0) {
-        double across = (double)tiles->width / full->width;
-        double down = (double)tiles->height / full->height;
-        w = (struct window){w.x0 * across, w.y0 * down, w.x1 * across, w.y1 * down};
-    }
-    return w;
+    const double share = matrix->overview && matrix->n > 0 ? tiles->width / (double)matrix->n : 1;
+    return (struct window){matrix->x0 * share, matrix->y0 * share, matrix->x1 * share,
+                           matrix->y1 * share};
 }
 
 static int taps_for(double cells_a_pixel, const struct tiles *tiles)
@@ -96,6 +93,9 @@ static void set_look(const struct matrix_program *program, const struct draw_mat
 {
     float span = matrix->high - matrix->low;
     glUniform2f(program->uniforms[RANGE], matrix->low, span > 0.0f ? 1.0f / span : 0.0f);
+    float places = matrix->to - matrix->from;
+    glUniform2f(program->uniforms[SPREAD], matrix->from, places > 0.0f ? 1.0f / places : 1e6f);
+    glUniform1i(program->uniforms[SCALE], (GLint)matrix->scale);
     int map = matrix->map >= 0 && matrix->map < COLORMAP_COUNT ? matrix->map : 0;
     glUniform1i(program->uniforms[MAP], map);
     /* Mid-grey is in none of the maps but the grey one. */
@@ -119,7 +119,7 @@ void matrix_draw(struct matrix_view *view, struct draw2d *draw2d, const struct d
         view->permutation.width * view->permutation.height == tiles->width &&
         tiles->width == tiles->height;
 
-    struct window w = window_of(matrix, list, tiles);
+    struct window w = window_of(matrix, tiles);
     double across = (w.x1 - w.x0) / cmd->rect.w, down = (w.y1 - w.y0) / cmd->rect.h;
     int taps = taps_for(fmax(fabs(across), fabs(down)), tiles);
     const struct matrix_program *program = &view->programs[permuted][taps - 1];

@@ -10,7 +10,7 @@
 #include "draw2d.h"
 #include "texture.h"
 
-enum { MATRIX_MAX_TAPS = 3, MATRIX_UNIFORMS = 9 };
+enum { MATRIX_MAX_TAPS = 3, MATRIX_UNIFORMS = 11 };
 
 struct matrix_program {
     GLuint id;

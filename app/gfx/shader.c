@@ -45,6 +45,7 @@ static void assign_units(GLuint program)
     } samplers[] = {
         {"atlas", UNIT_ATLAS},     {"colors", UNIT_COLORS}, {"picture", UNIT_PICTURE},
         {"weights", UNIT_WEIGHTS}, {"matrix", UNIT_MATRIX}, {"permutation", UNIT_PERMUTATION},
+        {"mask", UNIT_MASK},
     };
     glUseProgram(program);
     for (size_t i = 0; i < sizeof samplers / sizeof samplers[0]; i++) {

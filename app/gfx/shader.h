@@ -16,13 +16,14 @@ enum texture_unit {
     UNIT_WEIGHTS,
     UNIT_MATRIX,
     UNIT_PERMUTATION,
+    UNIT_MASK,
     UNIT_UPLOAD /* bound only while a texture is filled */
 };
 
 /*
  * Puts the right #version line, the precisions and `defines` (lines, or "") before both bodies.
- * Samplers named atlas, colors, picture, weights, matrix and permutation get their unit. Returns 0
- * and one sentence on failure; name is for that sentence.
+ * Samplers named atlas, colors, picture, weights, matrix, permutation and mask get their unit.
+ * Returns 0 and one sentence on failure; name is for that sentence.
  */
 GLuint shader_build(bool gles, const char *name, const char *defines, const unsigned char *vertex,
                     const unsigned char *fragment, char *error, size_t error_size);

@@ -12,8 +12,10 @@ static const struct gesture gestures[] = {
     {TR_N("Point"), TR_N("Read the value there")},
     {TR_N("Wheel"), TR_N("Zoom at the pointer")},
     {TR_N("Right or middle drag"), TR_N("Move the view")},
+    {TR_N("Shift and drag"), TR_N("Select with a box; a click so selects nothing")},
+    {TR_N("Click on a branch"), TR_N("Select its rows")},
     {TR_N("Arrow keys"), TR_N("Move the query, once its picture has the keyboard (Tab)")},
-    {TR_N("Double click on a slider"), TR_N("Back to its default")},
+    {TR_N("Double click on a slider, a handle"), TR_N("Back to its default")},
     {TR_N("Drop a file"), TR_N("Open a picture or a table")},
 };
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The dissimilarity matrix in the chosen order, with the query's row and column marked. */
+/*
+ * D, S or A in the chosen order: zoomed in, cells carry their numbers; the query's row, what the
+ * pointer is over and what is selected are marked.
+ */
 #include <math.h>
 #include <stdio.h>
 
 #include "../colormap.h"
+#include "../overlay.h"
 #include "../tr.h"
 #include "../view.h"
 
@@ -53,212 +57,437 @@ static void mark_column(struct ui *ui, const struct frame *frame, double positio
     mark_band(ui, (struct draw_rect){x, frame->rect.y, thick, frame->rect.h}, color);
 }
 
-static void draw_cells(struct ui *ui, const struct frame *frame, const struct order_part *order)
+/* The finished picture of all is enough while a pixel covers at least one of its cells. */
+static bool wants_overview(const struct scene *scene, const struct frame *frame)
 {
-    /* the overview is enough while a pixel covers at least one of its cells */
-    const double shown = frame->x1 - frame->x0, n = (double)order->dissim->d.rows;
-    const bool overview = order->overview.rows > 0 && shown > n / 4;
+    const struct overview_part *overview = scene->result->overview;
+    if (!overview || overview->mean.rows == 0 || scene->order.moving)
+        return false;
+    return cells_matrix(scene->result->cells)->rows == 0 ||
+           frame->x1 - frame->x0 > (double)scene->order.n / 4;
+}
+
+static void draw_cells(struct ui *ui, const struct frame *frame, const struct scene *scene,
+                       const struct bar *bar, const float range[2])
+{
     const struct draw_matrix matrix = {
+        .n = (float)scene->order.n,
         .x0 = (float)frame->x0,
         .y0 = (float)frame->y0,
         .x1 = (float)frame->x1,
         .y1 = (float)frame->y1,
-        .low = 0,
-        .high = order->dissim->largest,
-        .map = COLORMAP_VIRIDIS,
-        .overview = overview,
+        .low = (float)bar->low,
+        .high = (float)bar->high,
+        .from = range[0],
+        .to = range[1],
+        .map = bar->map,
+        .scale = bar->scale,
+        .overview = wants_overview(scene, frame),
     };
     draw_matrix(ui->list, frame->rect, &matrix);
 }
 
-static void hover(struct ui *ui, const struct scene *scene, const struct order_part *order,
-                  size_t i, size_t j)
+/* A number in black or white, whichever stands out from the cell's colour. */
+static draw_color ink_on(const struct bar *bar, const float range[2], double value)
 {
-    char query[64], key[64], number[32], text[200];
-    snprintf(text, sizeof text, "%s %s, %s %s   D = %s", tr("query"),
-             view_row_name(scene, order->order[i], query, sizeof query), tr("key"),
-             view_row_name(scene, order->order[j], key, sizeof key),
-             view_number((double)nl_row(&order->dissim->d, order->order[i])[order->order[j]],
-                         number, sizeof number));
+    uint8_t rgb[3];
+    double place = bar->scale == DRAW_SCALE_LINEAR
+                       ? (bar->high > bar->low ? (value - bar->low) / (bar->high - bar->low) : 0)
+                       : overlay_position(bar->scale, value, bar->high);
+    place = (place - (double)range[0]) / (double)(range[1] - range[0]);
+    colormap_at((enum colormap_id)bar->map, (float)fmin(fmax(place, 0), 1), rgb);
+    return 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 128 ? 0x101418ffu : 0xffffffffu;
+}
+
+/* Every cell's number inside it, once cells are large enough to hold one. */
+static void draw_numbers(struct ui *ui, const struct frame *frame, const struct scene *scene,
+                         const struct bar *bar, const float range[2])
+{
+    const nl_matrix *cells = cells_matrix(scene->result->cells);
+    const struct order_view *order = &scene->order;
+    const float side = frame->rect.w / (float)(frame->x1 - frame->x0);
+    if (cells->rows == 0 || order->moving || side < ui_px(ui->style, 36))
+        return;
+    const size_t end_x = (size_t)fmin(ceil(frame->x1), (double)order->n);
+    const size_t end_y = (size_t)fmin(ceil(frame->y1), (double)order->n);
+    struct ui_type type = ui_type_caption(ui);
+    for (size_t y = (size_t)fmax(frame->y0, 0); y < end_y; y++)
+        for (size_t x = (size_t)fmax(frame->x0, 0); x < end_x; x++) {
+            const double value = (double)nl_row(cells, order->order[y])[order->order[x]];
+            const struct draw_rect cell = {frame->rect.x + (float)((double)x - frame->x0) * side,
+                                           frame->rect.y + (float)((double)y - frame->y0) * side,
+                                           side, side};
+            char text[32];
+            type.color = isfinite(value) ? ink_on(bar, range, value) : 0xffffffffu;
+            ui_text_in(ui->list, &ui->text, cell, UI_ALIGN_CENTER, type,
+                       view_number(value, text, sizeof text));
+        }
+}
+
+enum { RUNS_MAX = 12 };
+
+/* The means over pairs of classes, each in the middle of its block, while classes lie together. */
+static void draw_means(struct ui *ui, const struct frame *frame, const struct scene *scene,
+                       const struct bar *bar, const float range[2])
+{
+    const struct cells_part *cells = scene->result->cells;
+    const int *labels = scene->result->source->source.table.labels;
+    const struct order_view *order = &scene->order;
+    const float side = frame->rect.w / (float)(frame->x1 - frame->x0);
+    size_t starts[RUNS_MAX + 1], runs = 0;
+    if (cells->shown != SHOWN_MEANS || !labels || order->moving || side >= ui_px(ui->style, 36))
+        return;
+    for (size_t p = 0; p < order->n; p++) {
+        if (p > 0 && labels[order->order[p]] == labels[order->order[p - 1]])
+            continue;
+        if (runs == RUNS_MAX)
+            return;
+        starts[runs++] = p;
+    }
+    starts[runs] = order->n;
+    for (size_t a = 0; a < runs; a++)
+        for (size_t b = a; b < runs; b++) {
+            /* above the diagonal, in its own block in the corner */
+            const size_t y0 = starts[a], y1 = a == b ? (y0 + starts[a + 1]) / 2 : starts[a + 1];
+            const size_t x0 = a == b ? y1 : starts[b], x1 = starts[b + 1];
+            const float width = side * (float)(x1 - x0), height = side * (float)(y1 - y0);
+            struct ui_type type = ui_type_caption(ui);
+            char text[32];
+            if (x0 <= y0 || width < ui_px(ui->style, 34) || height < ui_px(ui->style, 16))
+                continue;
+            const double mean = (double)nl_row(&cells->own, order->order[y0])[order->order[x1 - 1]];
+            const struct draw_rect block = {frame->rect.x + (float)((double)x0 - frame->x0) * side,
+                                            frame->rect.y + (float)((double)y0 - frame->y0) * side,
+                                            width, height};
+            type.color = ink_on(bar, range, mean);
+            ui_text_in(ui->list, &ui->text, block, UI_ALIGN_CENTER, type,
+                       view_number(mean, text, sizeof text));
+        }
+}
+
+/* Selected rows: a strip at the right edge, and a square around each run of them. */
+static void draw_selection(struct ui *ui, struct draw_rect strip, const struct frame *frame,
+                           const struct scene *scene)
+{
+    const struct selection *selection = scene->selection;
+    const struct order_view *order = &scene->order;
+    const float hair = ui->style->hair;
+    const double side = (double)frame->rect.h / (frame->y1 - frame->y0);
+    float drawn = strip.y; /* runs closer than a pixel are one */
+    if (!selection->key || selection->n != order->n)
+        return;
+    for (size_t p = (size_t)fmax(frame->y0, 0); p < order->n && (double)p < frame->y1;) {
+        if (selection->mask[order->order[p]] == 0) {
+            p++;
+            continue;
+        }
+        size_t first = p;
+        while (first > 0 && selection->mask[order->order[first - 1]] > 0)
+            first--;
+        while (p < order->n && selection->mask[order->order[p]] > 0)
+            p++;
+        const float y = strip.y + (float)(((double)first - frame->y0) * side);
+        const float below = strip.y + (float)(((double)p - frame->y0) * side);
+        const float top = fmaxf(floorf(y), drawn), bottom = fmaxf(floorf(below), floorf(y) + 1);
+        if (bottom <= drawn)
+            continue;
+        drawn = bottom;
+        draw_fill(ui->list, (struct draw_rect){strip.x, top, strip.w, bottom - top}, 0,
+                  ui->style->accent);
+        if (below - y >= 4 * hair) {
+            const float x = frame->rect.x + (float)(((double)first - frame->x0) * side);
+            draw_stroke(ui->list, (struct draw_rect){floorf(x), floorf(y), below - y, below - y}, 0,
+                        2 * hair, ui->style->accent);
+        }
+    }
+}
+
+/* What cell (i, j) says, i and j being rows of the file. */
+static void say_cell(struct ui *ui, const struct scene *scene, size_t i, size_t j)
+{
+    const struct cells_part *cells = scene->result->cells;
+    const nl_matrix *matrix = cells_matrix(cells);
+    const char *letter = view_matrix_letter(cells->shown);
+    char query[64], key[64], number[32], text[240];
+    snprintf(text, sizeof text, "%s %s, %s %s\n%s%s = %s", tr("query"),
+             view_row_name(scene, i, query, sizeof query), tr("key"),
+             view_row_name(scene, j, key, sizeof key),
+             cells->shown == SHOWN_MEANS && scene->order.position[i] < scene->order.position[j]
+                 ? tr("mean of their classes, ")
+                 : "",
+             letter, view_number((double)nl_row(matrix, i)[j], number, sizeof number));
     ui_note(ui, text);
 }
 
-static void react(struct ui *ui, const struct frame *frame, const struct scene *scene,
-                  const struct order_part *order, struct view *view, struct edits *edits)
+/* The same of a cell of the overview, where single pairs are not held. */
+static void say_mean(struct ui *ui, const struct scene *scene, size_t y, size_t x)
 {
-    const size_t n = order->dissim->d.rows;
-    const ui_id id = ui_id_of(ui, "matrix");
-    const struct ui_signal signal = ui_interact(
-        ui, id, frame->rect, UI_ITEM_FOCUS | UI_ITEM_WHEEL | UI_ITEM_MIDDLE | UI_ITEM_RIGHT);
-    if (view_zoom_input(&view->matrix, &signal, frame->rect, fmax((double)n / 4, 1)))
-        ui_again(ui);
-    ui_focus_ring(ui, id, frame->rect, 0);
+    const nl_matrix *mean = &scene->result->overview->mean;
+    const size_t s = mean->rows, n = scene->order.n;
+    char number[32], text[200];
+    snprintf(text, sizeof text, "%s %zu–%zu, %zu–%zu\n%s D = %s", tr("positions"), y * n / s + 1,
+             (y + 1) * n / s, x * n / s + 1, (x + 1) * n / s, tr("mean"),
+             view_number((double)nl_row(mean, y)[x], number, sizeof number));
+    ui_note(ui, text);
+}
+
+/* The position under a point, as a row and a column of the order shown. */
+static void position_at(const struct frame *frame, size_t n, float sx, float sy, size_t *row,
+                        size_t *column)
+{
     const double x =
-        frame->x0 + (frame->x1 - frame->x0) * (double)((signal.x - frame->rect.x) / frame->rect.w);
+        frame->x0 + (frame->x1 - frame->x0) * (double)((sx - frame->rect.x) / frame->rect.w);
     const double y =
-        frame->y0 + (frame->y1 - frame->y0) * (double)((signal.y - frame->rect.y) / frame->rect.h);
-    const size_t j = (size_t)fmin(fmax(floor(x), 0), (double)n - 1);
-    const size_t i = (size_t)fmin(fmax(floor(y), 0), (double)n - 1);
-    if (signal.button == UI_LEFT) {
-        if (signal.pressed || signal.held)
-            if (order->order[i] != scene->row->query)
-                edit_query_row(edits, order->order[i], false);
-        if (signal.released)
+        frame->y0 + (frame->y1 - frame->y0) * (double)((sy - frame->rect.y) / frame->rect.h);
+    *column = (size_t)fmin(fmax(floor(x), 0), (double)n - 1);
+    *row = (size_t)fmin(fmax(floor(y), 0), (double)n - 1);
+}
+
+/* A box picks the rows that it covers and those whose columns it covers. */
+static void pick_box(const struct frame *frame, size_t n, struct draw_rect box, bool done,
+                     struct edits *edits)
+{
+    struct pick pick = {.kind = PICK_POSITIONS};
+    if (box.w == 0 && box.h == 0)
+        pick.kind = PICK_NOTHING;
+    position_at(frame, n, box.x, box.y, &pick.first, &pick.first2);
+    position_at(frame, n, box.x + box.w, box.y + box.h, &pick.last, &pick.last2);
+    edit_pick(edits, &pick, done);
+}
+
+static void choose_query(struct ui *ui, const struct ui_signal *signal, const struct scene *scene,
+                         size_t i, struct edits *edits)
+{
+    const struct order_view *order = &scene->order;
+    if (signal->button == UI_LEFT) {
+        if ((signal->pressed || signal->held) && order->order[i] != scene->row->query)
+            edit_query_row(edits, order->order[i], false);
+        if (signal->released)
             edit_query_row(edits, order->order[i], true);
     }
-    if (signal.focused && scene->row->key) {
+    if (signal->focused && scene->row->key) {
         const size_t at = (size_t)order->position[scene->row->query];
         if (ui_key(ui, UI_KEY_UP, 0) && at > 0)
             edit_query_row(edits, order->order[at - 1], true);
-        if (ui_key(ui, UI_KEY_DOWN, 0) && at + 1 < n)
+        if (ui_key(ui, UI_KEY_DOWN, 0) && at + 1 < order->n)
             edit_query_row(edits, order->order[at + 1], true);
     }
+}
+
+static void react(struct ui *ui, const struct frame *frame, const struct scene *scene, bool linked,
+                  struct view *view, struct edits *edits)
+{
+    const struct order_view *order = &scene->order;
+    const bool whole = cells_matrix(scene->result->cells)->rows > 0;
+    const ui_id id = ui_id_of(ui, "matrix");
+    const struct ui_signal signal = ui_interact(
+        ui, id, frame->rect, UI_ITEM_FOCUS | UI_ITEM_WHEEL | UI_ITEM_MIDDLE | UI_ITEM_RIGHT);
+    const double most = whole ? fmax((double)order->n / 4, 1) : 8;
+    struct draw_rect box;
+    bool done = false;
+    size_t i, j;
+    if (view_zoom_input(&view->matrix, &signal, frame->rect, most))
+        ui_again(ui);
+    ui_focus_ring(ui, id, frame->rect, 0);
+    if (view_box_input(ui, view, &signal, frame->rect, &box, &done)) {
+        pick_box(frame, order->n, box, done, edits);
+        return;
+    }
+    position_at(frame, order->n, signal.x, signal.y, &i, &j);
+    if (linked)
+        choose_query(ui, &signal, scene, i, edits);
     if (!signal.hovered)
         return;
     ui_set_cursor(ui, signal.held && signal.button != UI_LEFT ? UI_CURSOR_MOVE : UI_CURSOR_CROSS);
-    if (!scene->result->attention->attention.pooled_keys)
-        view->hover_next = order->order[j];
-    hover(ui, scene, order, i, j);
+    if (!whole) {
+        const size_t s = scene->result->overview->mean.rows;
+        say_mean(ui, scene, i * s / order->n, j * s / order->n);
+        return;
+    }
+    if (linked) {
+        if (!scene->result->attention->attention.pooled_keys)
+            view->hover_next = order->order[j];
+        view->hover_query_next = order->order[i];
+    }
+    if (linked || !scene->result->attention) /* names are those of the rows at hand */
+        say_cell(ui, scene, order->order[i], order->order[j]);
 }
 
-/* The orders that make sense for what is shown. */
-struct offer {
-    int ids[NL_ORDER_COUNT];
-    int count;
+/* Where the parts of the panel are. */
+struct parts {
+    struct draw_rect tree, strip, matrix, bar, side;
+    bool scrolls; /* all of it, where there is room for little more than the matrix */
 };
 
-static struct offer offered(const struct source *source)
-{
-    struct offer offer = {.count = 0};
-    for (int id = 0; id < NL_ORDER_COUNT; id++)
-        if ((!nl_orders[id].needs_classes || source->table.labels) &&
-            (!nl_orders[id].needs_keys || source->kind == SOURCE_PICTURE))
-            offer.ids[offer.count++] = id;
-    return offer;
-}
-
-static const char *order_label(void *user, int i)
-{
-    const struct offer *offer = user;
-    return tr(nl_orders[offer->ids[i]].label);
-}
-
-/* A line of the figures, left out where the panel ends. */
-static void quality(struct ui *ui, struct ui_column *column, struct draw_rect rect, float height,
-                    const char *name, const char *value)
-{
-    if (column->y + height > rect.y + rect.h)
-        return;
-    struct draw_rect line = ui_column_next(column, height);
-    ui_label(ui, ui_cut_left(&line, ui->style->label, ui->style->gap), UI_ALIGN_LEFT,
-             ui_type_muted(ui), name);
-    ui_label(ui, line, UI_ALIGN_LEFT, ui_type_body(ui), value);
-}
-
-/* The order's drop-down and, as far as there is room, how good the order is. */
-static void draw_side(struct ui *ui, struct draw_rect rect, const struct scene *scene,
-                      const struct order_part *order, struct edits *edits)
+/*
+ * The matrix as large as may be: with its controls below it, or beside it in a wide, low panel.
+ */
+static struct parts lay_out(const struct ui *ui, struct draw_rect inside, bool tree)
 {
     const struct ui_style *style = ui->style;
-    const struct source *source = &scene->result->source->source;
-    char text[120];
-    struct offer offer = offered(source);
-    int choice = 0;
-    while (choice + 1 < offer.count && offer.ids[choice] != param_choice(scene->doc, PARAM_ORDER))
-        choice++;
-    struct ui_column column = ui_column(rect, 0);
-    const struct ui_choices choices = {.name = order_label, .user = &offer, .count = offer.count};
-    struct draw_rect box =
-        ui_row(ui, &column, "order", tr("Order"), tr(param_table[PARAM_ORDER].help));
-    box = ui_center(box, box.w, style->control);
-    box.w = fminf(box.w, ui_px(style, 180));
-    if (ui_dropdown_of(ui, box, "order", &choices, &choice, tr(param_table[PARAM_ORDER].help)) &
-        UI_CHANGED)
-        edit_param(edits, PARAM_ORDER, (struct param_value){.number = offer.ids[choice]}, true);
-    if (order->notes & NL_ORDER_NOTE_PLAIN_LEAVES)
-        ui_label(ui, ui_column_next(&column, ui_px(style, 22)), UI_ALIGN_LEFT, ui_type_muted(ui),
-                 tr("More than 2,000 rows: leaves in the plain order"));
-    const float row = ui_px(style, 22);
-    snprintf(text, sizeof text, "%.2f", order->path);
-    quality(ui, &column, rect, row, tr("Path length"), text);
-    if (param_choice(scene->doc, PARAM_ORDER) != NL_ORDER_INPUT) {
-        snprintf(text, sizeof text, "%.2f", order->path_input);
-        quality(ui, &column, rect, row, tr("In file order"), text);
+    const float gap = ui_px(style, 10), bar = ui_px(style, 3 + 12 + 8 + 50);
+    const float strip = ui_px(style, 6), least = ui_px(style, 216), below = ui_px(style, 150);
+    const float branches = tree && inside.w > ui_px(style, 300) ? ui_px(style, 56) : 0;
+    const float around = branches + strip + gap + bar;
+    const float stacked = fminf(inside.w - around, inside.h - below);
+    const float abreast = fminf(inside.w - around - least - gap, inside.h);
+    const bool beside = abreast > stacked;
+    const float best = fmaxf(abreast, stacked);
+    const bool tiny = best < ui_px(style, 100);
+    const float side = floorf(fmaxf(tiny ? fminf(inside.w - around, inside.h) : best, 8));
+    struct parts parts = {
+        .scrolls = tiny,
+        .tree = {inside.x, inside.y, branches, side},
+        .strip = {inside.x + branches + side + 2 * style->hair, inside.y, strip - 2 * style->hair,
+                  side},
+        .matrix = {inside.x + branches, inside.y, side, side},
+        .bar = {inside.x + branches + strip + side + gap, inside.y, bar, side},
+        .side = inside,
+    };
+    if (beside && !tiny) {
+        ui_cut_left(&parts.side, around + side, gap);
+    } else {
+        parts.side.y += side + gap;
+        parts.side.h = fmaxf(parts.side.h - side - gap, 0);
     }
-    snprintf(text, sizeof text, "%.4g", (double)order->dissim->largest);
-    quality(ui, &column, rect, row, tr("Largest"), text);
-    quality(ui, &column, rect, row, tr("Between"),
-            view_row_name(scene, order->dissim->largest_i, text, sizeof text));
-    quality(ui, &column, rect, row, tr("and"),
-            view_row_name(scene, order->dissim->largest_j, text, sizeof text));
-    if (order->class_runs > 0) {
-        snprintf(text, sizeof text, "%zu (%zu %s)", order->class_runs, source->table.class_count,
-                 tr("classes"));
-        quality(ui, &column, rect, row, tr("Class runs"), text);
+    return parts;
+}
+
+static const char *question(enum shown_id shown)
+{
+    switch (shown) {
+    case SHOWN_SCORES:
+        return tr("How alike, before weighing?");
+    case SHOWN_WEIGHTS:
+        return tr("Who reads whom?");
+    case SHOWN_IVAT:
+        return tr("How far apart, step by step?");
+    case SHOWN_MEANS:
+        return tr("How unlike are the classes?");
+    default:
+        return tr("How unlike are they?");
     }
-    const double bytes = (double)order->dissim->d.rows * (double)order->dissim->d.stride * 4;
-    snprintf(text, sizeof text, bytes < 1e6 ? "%.0f kB" : "%.1f MB",
-             bytes / (bytes < 1e6 ? 1e3 : 1e6));
-    quality(ui, &column, rect, row, tr("Memory"), text);
+}
+
+/* "D_{ij} · 150 × 150 · Euclidean". */
+static void write_caption(const struct scene *scene, char *caption, size_t size)
+{
+    const struct cells_part *cells = scene->result->cells;
+    const bool attention = cells->shown == SHOWN_SCORES || cells->shown == SHOWN_WEIGHTS;
+    const char *what = attention ? nl_similarities[param_choice(scene->doc, PARAM_SIMILARITY)].label
+                                 : nl_metrics[param_choice(scene->doc, PARAM_METRIC)].label;
+    snprintf(caption, size, "%s_{ij} · %s · %zu × %zu", view_matrix_letter(cells->shown), tr(what),
+             scene->order.n, scene->order.n);
+}
+
+/* Rows and columns of what other panels point at. */
+static void draw_marks(struct ui *ui, const struct frame *frame, const struct scene *scene,
+                       const struct view *view)
+{
+    const struct order_view *order = &scene->order;
+    const struct row_view *row = scene->row;
+    const bool own = !scene->result->attention->attention.pooled_keys;
+    if (own && view->hover_row < row->n)
+        mark_column(ui, frame, (double)order->position[view->hover_row], ui->style->result);
+    if (view->hover_query < order->n && view->hover_query != row->query)
+        mark_row(ui, frame, (double)order->position[view->hover_query], ui->style->text);
+    mark_row(ui, frame, (double)order->position[row->query], ui_query_colors[0]);
+}
+
+static void draw_all(struct ui *ui, const struct parts *parts, const struct scene *scene,
+                     struct view *view, struct edits *edits)
+{
+    const struct cells_part *cells = scene->result->cells;
+    const struct attention_part *attention = scene->result->attention;
+    const struct order_part *order = scene->result->order;
+    const struct bar bar = view_matrix_bar(scene);
+    float *chosen = view->range[cells->shown], range[2];
+    const struct frame frame = place(parts->matrix, &view->matrix, scene->order.n);
+    const bool linked = attention && scene->row->key && scene->row->queries == scene->order.n &&
+                        order->dissim->features_key == attention->features->part.key;
+    view_bar_range(&bar, chosen, range);
+    ui_clip_begin(ui, frame.rect);
+    draw_cells(ui, &frame, scene, &bar, range);
+    draw_numbers(ui, &frame, scene, &bar, range);
+    draw_means(ui, &frame, scene, &bar, range);
+    if (linked)
+        draw_marks(ui, &frame, scene, view);
+    ui_clip_end(ui);
+    ui_clip_begin(ui,
+                  (struct draw_rect){frame.rect.x, frame.rect.y,
+                                     parts->strip.x + parts->strip.w - frame.rect.x, frame.rect.h});
+    draw_selection(ui, parts->strip, &frame, scene);
+    view_stale(ui, frame.rect, scene, scene->stale_matrix, edits, "matrix-progress");
+    react(ui, &frame, scene, linked, view, edits);
+    ui_clip_end(ui);
+    if (order->dendrogram.count > 0 && parts->tree.w > 0 && !scene->order.moving)
+        panel_dendrogram(ui, parts->tree, scene, frame.y0, frame.y1, edits);
+    if (view_range_bar(ui, parts->bar, "matrix-bar", &bar, chosen))
+        ui_again(ui);
+}
+
+static void draw_matrix_part(struct ui *ui, const struct parts *parts, const struct scene *scene,
+                             struct view *view, struct edits *edits)
+{
+    const struct result *result = scene->result;
+    const float margin = ui_px(ui->style, 16);
+    const bool drawable = cells_matrix(result->cells)->rows > 0 ||
+                          (result->overview && result->overview->mean.rows > 0);
+    if (result->cells->refused[0] || !drawable)
+        ui_paragraph(ui, ui_inset(parts->matrix, margin, margin), ui_type_muted(ui),
+                     result->cells->refused);
+    else
+        draw_all(ui, parts, scene, view, edits);
+}
+
+/* The controls scroll, the matrix stands. */
+static void draw_parts(struct ui *ui, const struct parts *parts, const struct scene *scene,
+                       struct view *view, struct edits *edits)
+{
+    draw_matrix_part(ui, parts, scene, view, edits);
+    struct draw_rect content =
+        ui_scroll_begin(ui, parts->side, "matrix-side", &view->matrix_scroll);
+    const float used = panel_matrix_side(ui, content, scene, edits);
+    ui_scroll_end(ui, parts->side, &view->matrix_scroll, used);
+}
+
+/* All of it scrolls. */
+static void draw_scrolled(struct ui *ui, struct draw_rect inside, const struct scene *scene,
+                          struct view *view, struct edits *edits)
+{
+    struct draw_rect content = ui_scroll_begin(ui, inside, "matrix-all", &view->matrix_scroll);
+    content.h = inside.h;
+    const struct parts parts = lay_out(ui, content, scene->result->order->dendrogram.count > 0);
+    draw_matrix_part(ui, &parts, scene, view, edits);
+    const float used = panel_matrix_side(ui, parts.side, scene, edits);
+    ui_scroll_end(ui, inside, &view->matrix_scroll, parts.side.y - content.y + used);
 }
 
 void panel_matrix(struct ui *ui, struct draw_rect rect, const struct scene *scene,
                   struct view *view, struct edits *edits)
 {
-    const struct ui_style *style = ui->style;
-    const struct order_part *order = scene->result->order;
-    const struct attention_part *attention = scene->result->attention;
-    const bool there = order && order->dissim->d.rows > 0 && scene->result->source;
+    const struct result *result = scene->result;
+    const struct order_part *order = result->order;
+    const float margin = ui_px(ui->style, 16);
+    const bool there = order && scene->order.n > 0 && result->cells && result->source;
     char caption[160] = "";
     if (there)
-        snprintf(caption, sizeof caption, "D_{ij}, %zu × %zu", order->dissim->d.rows,
-                 order->dissim->d.cols);
-    struct draw_rect inside = ui_panel_begin(ui, rect, tr("How unlike are they?"), caption);
+        write_caption(scene, caption, sizeof caption);
+    struct draw_rect inside =
+        ui_panel_begin(ui, rect, question(there ? result->cells->shown : SHOWN_DISSIM), caption);
     if (!there) {
-        if (order)
-            ui_paragraph(ui, ui_inset(inside, ui_px(style, 16), ui_px(style, 16)),
-                         ui_type_muted(ui), order->dissim->refused);
+        if (order && order->dissim->refused[0])
+            ui_paragraph(ui, ui_inset(inside, margin, margin), ui_type_muted(ui),
+                         order->dissim->refused);
         else
             view_absence(ui, inside, scene, tr("One moment …"));
         ui_panel_end(ui);
         return;
     }
-    const float foot = style->row + ui_px(style, 8);
-    const float side_height = inside.h - foot; /* of the matrix, if width allows */
-    struct draw_rect bar = ui_cut_right(&inside, ui_px(style, 12 + 6 + 46), ui_px(style, 10));
-    struct draw_rect square = {inside.x, inside.y, inside.w, fmaxf(side_height, 0)};
-    struct draw_rect side = inside;
-    const struct frame frame = place(square, &view->matrix, order->dissim->d.rows);
-    bar.x = frame.rect.x + frame.rect.w + ui_px(style, 10);
-    bar.h = frame.rect.h;
-    side.w = inside.w + bar.w + ui_px(style, 10);
-    if (inside.w - frame.rect.w > ui_px(style, 220)) { /* a wide, low panel: beside it */
-        side.x = bar.x + bar.w;
-        side.w = inside.x + inside.w + bar.w - side.x;
-    } else {
-        side.y = frame.rect.y + frame.rect.h + ui_px(style, 8);
-        side.h = inside.y + inside.h - side.y;
-    }
-    const bool linked = attention && scene->row->key &&
-                        scene->row->queries == order->dissim->d.rows &&
-                        order->dissim->features_key == attention->features->part.key;
-    ui_clip_begin(ui, frame.rect);
-    draw_cells(ui, &frame, order);
-    if (linked && !attention->attention.pooled_keys && view->hover_row < scene->row->n)
-        mark_column(ui, &frame, (double)order->position[view->hover_row], style->result);
-    if (linked)
-        mark_row(ui, &frame, (double)order->position[scene->row->query], ui_query_colors[0]);
-    view_stale(ui, frame.rect, scene, edits, "matrix-progress");
-    ui_clip_end(ui);
-    if (linked)
-        react(ui, &frame, scene, order, view, edits);
-    char low[32], middle[32], high[32];
-    const char *numbers[3] = {
-        view_number(0, low, sizeof low),
-        view_number((double)order->dissim->largest / 2, middle, sizeof middle),
-        view_number((double)order->dissim->largest, high, sizeof high),
-    };
-    view_bar(ui, bar, COLORMAP_VIRIDIS, numbers);
-    draw_side(ui, side, scene, order, edits);
+    const struct parts parts = lay_out(ui, inside, order->dendrogram.count > 0);
+    if (parts.scrolls)
+        draw_scrolled(ui, inside, scene, view, edits);
+    else
+        draw_parts(ui, &parts, scene, view, edits);
     ui_panel_end(ui);
 }

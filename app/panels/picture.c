@@ -77,23 +77,76 @@ static void draw_map(struct ui *ui, const struct frame *frame, const struct scen
     draw_heatmap(ui->list, frame->rect, &heat);
 }
 
-/* The outline of a cell's patch, and a ring around its centre. */
-static void mark_cell(struct ui *ui, const struct frame *frame, const struct scene *scene,
-                      const struct stage_features *features, size_t row, draw_color color,
-                      bool ring)
+/* Where a cell's centre is on the screen. */
+static void cell_screen(const struct frame *frame, const struct scene *scene,
+                        const struct stage_features *features, size_t row, float *x, float *y)
 {
     const nl_bitmap *bitmap = &scene->result->source->source.bitmap;
-    const struct ui_style *style = ui->style;
     double px, py;
-    float x, y;
     stage_cell_pixel(features, row, &px, &py);
-    to_screen(frame, fmin(px / (double)bitmap->width, 1), fmin(py / (double)bitmap->height, 1), &x,
-              &y);
+    to_screen(frame, fmin(px / (double)bitmap->width, 1), fmin(py / (double)bitmap->height, 1), x,
+              y);
+}
+
+/* A ring around a cell's centre: a large one for the query; tag may be NULL. */
+static void mark_cell(struct ui *ui, const struct frame *frame, const struct scene *scene,
+                      const struct stage_features *features, size_t row, draw_color color,
+                      bool ring, const char *tag)
+{
+    const struct ui_style *style = ui->style;
+    float x, y;
+    cell_screen(frame, scene, features, row, &x, &y);
     const float radius = ui_px(style, ring ? 9 : 6), width = ui_px(style, 2);
     draw_ring(ui->list, x, y, radius, width + ui_px(style, 3), 0x101010ffu);
     draw_ring(ui->list, x, y, radius, width, color);
     if (ring)
         draw_ring(ui->list, x, y, radius + width / 2 + 0.5f, 1, 0xffffffb0u);
+    if (tag)
+        view_tag(ui, frame->rect, x, y, color == ui->style->result, tag);
+}
+
+static void draw_selection(struct ui *ui, const struct frame *frame, const struct scene *scene)
+{
+    const nl_grid *grid = &scene->result->attention->features->features.grid;
+    if (!scene->selection->key)
+        return;
+    const struct draw_mask mask = {
+        .u0 = (float)frame->x0,
+        .v0 = (float)frame->y0,
+        .u1 = (float)frame->x1,
+        .v1 = (float)frame->y1,
+        .cover_u = (float)grid->width / (float)(grid->gw * grid->stride),
+        .cover_v = (float)grid->height / (float)(grid->gh * grid->stride),
+        .columns = (int)grid->gw,
+        .rows = (int)grid->gh,
+    };
+    draw_mask(ui->list, frame->rect, &mask, ui->style->accent);
+}
+
+/* The query, and what the pointer is over; in the matrix that is a query and a key. */
+static void draw_marks(struct ui *ui, const struct frame *frame, const struct scene *scene,
+                       const struct view *view)
+{
+    const struct attention_part *attention = scene->result->attention;
+    const struct stage_features *features = &attention->features->features;
+    const struct row_view *row = scene->row;
+    if (!row->key)
+        return;
+    mark_cell(ui, frame, scene, features, row->query, ui_query_colors[0], true, NULL);
+    float dx = 0, dy = 0;
+    if (view->hover_query < row->queries && view->hover_row < row->n) {
+        float x, y;
+        cell_screen(frame, scene, features, view->hover_query, &x, &y);
+        cell_screen(frame, scene, &attention->attention.keys, view->hover_row, &dx, &dy);
+        dx -= x;
+        dy -= y;
+    }
+    if (view->hover_query < row->queries)
+        mark_cell(ui, frame, scene, features, view->hover_query, 0xffffffffu, false,
+                  view_query_tag(view));
+    if (view->hover_row < row->n)
+        mark_cell(ui, frame, scene, &attention->attention.keys, view->hover_row, ui->style->result,
+                  false, view_key_tag(ui, view, dx, dy));
 }
 
 /* The cell under the pointer, or SIZE_MAX. */
@@ -129,6 +182,21 @@ static void move_by_keys(struct ui *ui, const struct scene *scene, struct edits 
         edit_query_row(edits, row + grid->gw, true);
 }
 
+/* A box picks the cells whose centres it covers. */
+static void pick_box(const struct scene *scene, const struct frame *frame, struct draw_rect box,
+                     bool done, struct edits *edits)
+{
+    const nl_bitmap *bitmap = &scene->result->source->source.bitmap;
+    struct pick pick = {.kind = box.w == 0 && box.h == 0 ? PICK_NOTHING : PICK_CELLS};
+    from_screen(frame, box.x, box.y, &pick.x0, &pick.y0);
+    from_screen(frame, box.x + box.w, box.y + box.h, &pick.x1, &pick.y1);
+    pick.x0 *= (double)bitmap->width;
+    pick.x1 *= (double)bitmap->width;
+    pick.y0 *= (double)bitmap->height;
+    pick.y1 *= (double)bitmap->height;
+    edit_pick(edits, &pick, done);
+}
+
 static void react(struct ui *ui, const struct frame *frame, const struct scene *scene,
                   struct view *view, struct edits *edits)
 {
@@ -141,6 +209,12 @@ static void react(struct ui *ui, const struct frame *frame, const struct scene *
         ui_again(ui);
     ui_focus_ring(ui, id, frame->rect, 0);
     double px, py;
+    struct draw_rect box;
+    bool done = false;
+    if (view_box_input(ui, view, &signal, frame->rect, &box, &done)) {
+        pick_box(scene, frame, box, done, edits);
+        return;
+    }
     const struct attention_part *attention = scene->result->attention;
     const size_t row =
         cell_at(scene, &attention->features->features, frame, signal.x, signal.y, &px, &py);
@@ -346,16 +420,11 @@ void panel_picture(struct ui *ui, struct draw_rect rect, const struct scene *sce
         figures.y = frame.rect.y + fmaxf(frame.rect.h, bar.h) + style->gap;
     ui_clip_begin(ui, frame.rect);
     draw_map(ui, &frame, scene);
-    if (scene->row->key) {
-        if (view->hover_row != SIZE_MAX && view->hover_row < scene->row->n)
-            mark_cell(ui, &frame, scene, &result->attention->attention.keys, view->hover_row,
-                      style->result, false);
-        mark_cell(ui, &frame, scene, &result->attention->features->features, scene->row->query,
-                  ui_query_colors[0], true);
-    }
-    view_stale(ui, frame.rect, scene, edits, "picture-progress");
-    ui_clip_end(ui);
+    draw_selection(ui, &frame, scene);
+    draw_marks(ui, &frame, scene, view);
+    view_stale(ui, frame.rect, scene, scene->stale_map, edits, "picture-progress");
     react(ui, &frame, scene, view, edits);
+    ui_clip_end(ui);
     view_heat_bar(ui, bar, scene);
     if (below && scene->row->key)
         figures_below(ui, figures, scene, view);

@@ -110,6 +110,32 @@ static void draw_point(struct ui *ui, float x, float y, float radius, int shape,
     }
 }
 
+/* A ring around a row's point; tag may be NULL. */
+static void mark_point(struct ui *ui, const struct axes *axes, float x, float y, draw_color color,
+                       bool below, const char *tag)
+{
+    draw_ring(ui->list, x, y, ui_px(ui->style, 8), ui_px(ui->style, 2), color);
+    if (tag)
+        view_tag(ui, axes->rect, x, y, below, tag);
+}
+
+/* What the pointer is over, here or in another panel; in the matrix that is a query and a key. */
+static void mark_hovered(struct ui *ui, const struct axes *axes, const nl_matrix *values,
+                         const struct view *view)
+{
+    const bool query = view->hover_query < values->rows, key = view->hover_row < values->rows;
+    float qx = 0, qy = 0, kx = 0, ky = 0;
+    if (query)
+        to_screen(axes, nl_row(values, view->hover_query), &qx, &qy);
+    if (key)
+        to_screen(axes, nl_row(values, view->hover_row), &kx, &ky);
+    if (query)
+        mark_point(ui, axes, qx, qy, ui->style->text, false, view_query_tag(view));
+    if (key)
+        mark_point(ui, axes, kx, ky, ui->style->result, true,
+                   view_key_tag(ui, view, kx - qx, ky - qy));
+}
+
 static void draw_points(struct ui *ui, const struct axes *axes, const struct scene *scene,
                         const struct view *view)
 {
@@ -117,6 +143,7 @@ static void draw_points(struct ui *ui, const struct axes *axes, const struct sce
     const struct row_view *row = scene->row;
     const int *labels = scene->result->source->source.table.labels;
     const struct ui_style *style = ui->style;
+    const struct selection *selection = scene->selection;
     const bool is_signed = view_is_signed(scene);
     const int map = view_heat_map(scene);
     const enum draw_scale scale = (enum draw_scale)param_choice(scene->doc, PARAM_OVERLAY);
@@ -131,16 +158,14 @@ static void draw_points(struct ui *ui, const struct axes *axes, const struct sce
             continue;
         double hue = is_signed && largest > 0 ? 0.5 + weight / largest / 2 : position;
         to_screen(axes, nl_row(values, i), &x, &y);
-        draw_point(ui, x, y, ui_px(style, 3) + (float)position * ui_px(style, 3),
+        const bool chosen = selection->key && i < selection->n && selection->mask[i] > 0;
+        draw_point(ui, x, y, ui_px(style, chosen ? 4 : 3) + (float)position * ui_px(style, 3),
                    labels ? labels[i] : 0,
-                   ui_mix(style->raised, heat_color(map, hue), (float)fmin(2 * position, 1)),
-                   style->muted);
+                   ui_mix(chosen ? ui_mix(style->raised, style->accent, 0.6f) : style->raised,
+                          heat_color(map, hue), (float)fmin(2 * position, 1)),
+                   chosen ? style->accent : style->muted);
     }
-    if (view->hover_row < values->rows) {
-        float x, y;
-        to_screen(axes, nl_row(values, view->hover_row), &x, &y);
-        draw_ring(ui->list, x, y, ui_px(style, 8), ui_px(style, 2), style->result);
-    }
+    mark_hovered(ui, axes, values, view);
     if (row->key && row->query < values->rows) {
         float x, y;
         to_screen(axes, nl_row(values, row->query), &x, &y);
@@ -168,6 +193,32 @@ static size_t point_at(const struct axes *axes, const struct scene *scene, float
     return nearest;
 }
 
+/* A value of the axis for a place on the screen. */
+static double from_screen(const struct axes *axes, int axis, float at)
+{
+    const float start = axis ? axes->rect.y : axes->rect.x;
+    const float length = axis ? axes->rect.h : axes->rect.w;
+    const double first = axis ? axes->y0 : axes->x0, last = axis ? axes->y1 : axes->x1;
+    double share = first + (last - first) * (double)((at - start) / length);
+    share = axis ? 1 - share : share;
+    return axes->low[axis] + share * (axes->high[axis] - axes->low[axis]);
+}
+
+/* A box picks the rows whose points it covers. */
+static void pick_box(const struct axes *axes, struct draw_rect box, bool done, struct edits *edits)
+{
+    const struct pick pick = {
+        .kind = box.w == 0 && box.h == 0 ? PICK_NOTHING : PICK_POINTS,
+        .column_x = axes->column[0],
+        .column_y = axes->column[1],
+        .x0 = from_screen(axes, 0, box.x),
+        .x1 = from_screen(axes, 0, box.x + box.w),
+        .y0 = from_screen(axes, 1, box.y),
+        .y1 = from_screen(axes, 1, box.y + box.h),
+    };
+    edit_pick(edits, &pick, done);
+}
+
 static void react(struct ui *ui, const struct axes *axes, const struct scene *scene,
                   struct view *view, struct edits *edits)
 {
@@ -178,6 +229,12 @@ static void react(struct ui *ui, const struct axes *axes, const struct scene *sc
     if (view_zoom_input(&view->scatter, &signal, axes->rect, 64))
         ui_again(ui);
     ui_focus_ring(ui, id, axes->rect, 0);
+    struct draw_rect box;
+    bool done = false;
+    if (view_box_input(ui, view, &signal, axes->rect, &box, &done)) {
+        pick_box(axes, box, done, edits);
+        return;
+    }
     const bool dragging = signal.held && signal.button == UI_LEFT;
     const size_t at = point_at(axes, scene, signal.x, signal.y,
                                dragging || signal.pressed ? 1e9f : ui_px(ui->style, 12));
@@ -285,9 +342,9 @@ void panel_scatter(struct ui *ui, struct draw_rect rect, const struct scene *sce
     draw_stroke(ui->list, axes.rect, 0, style->hair, style->line);
     ui_clip_begin(ui, axes.rect);
     draw_points(ui, &axes, scene, view);
-    view_stale(ui, axes.rect, scene, edits, "scatter-progress");
-    ui_clip_end(ui);
+    view_stale(ui, axes.rect, scene, scene->stale_map, edits, "scatter-progress");
     react(ui, &axes, scene, view, edits);
+    ui_clip_end(ui);
     draw_legend(ui, legend, scene);
     bar.h = axes.rect.h;
     view_heat_bar(ui, bar, scene);

@@ -221,6 +221,16 @@ void draw_matrix(struct draw_list *list, struct draw_rect rect, const struct dra
         cmd->u.matrix = *matrix;
 }
 
+void draw_mask(struct draw_list *list, struct draw_rect rect, const struct draw_mask *mask,
+               draw_color color)
+{
+    struct draw_cmd *cmd = push(list, DRAW_MASK, rect, rect);
+    if (!cmd)
+        return;
+    cmd->u.mask = *mask;
+    cmd->color = color;
+}
+
 void draw_bar(struct draw_list *list, struct draw_rect rect, int map)
 {
     struct draw_cmd *cmd = push(list, DRAW_BAR, rect, rect);
@@ -313,16 +323,26 @@ static uint64_t mix_heat(uint64_t hash, const struct draw_list *list, const stru
 static uint64_t mix_matrix(uint64_t hash, const struct draw_list *list,
                            const struct draw_matrix *matrix)
 {
-    const float values[] = {matrix->x0, matrix->y0,  matrix->x1,
-                            matrix->y1, matrix->low, matrix->high};
+    const float values[] = {matrix->x0,   matrix->y0,   matrix->x1, matrix->y1, matrix->low,
+                            matrix->high, matrix->from, matrix->to, matrix->n};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         hash = mix_float(hash, values[i]);
     hash = mix(hash, (uint32_t)matrix->map);
+    hash = mix(hash, (uint32_t)matrix->scale);
     hash = mix(hash, matrix->overview);
     if (matrix->overview)
         return mix64(hash, list->sources[DRAW_SLOT_OVERVIEW].key);
     hash = mix64(hash, list->sources[DRAW_SLOT_MATRIX].key);
     return mix64(hash, list->sources[DRAW_SLOT_PERMUTATION].key);
+}
+
+static uint64_t mix_mask(uint64_t hash, const struct draw_list *list, const struct draw_mask *mask)
+{
+    const float values[] = {mask->u0, mask->v0, mask->u1, mask->v1, mask->cover_u, mask->cover_v};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        hash = mix_float(hash, values[i]);
+    hash = mix(mix(hash, (uint32_t)mask->columns), (uint32_t)mask->rows);
+    return mix64(hash, list->sources[DRAW_SLOT_SELECTION].key);
 }
 
 static uint64_t mix_cmd(uint64_t hash, const struct draw_list *list, const struct draw_cmd *cmd)
@@ -342,6 +362,8 @@ static uint64_t mix_cmd(uint64_t hash, const struct draw_list *list, const struc
         return mix_heat(hash, list, &cmd->u.heat);
     case DRAW_MATRIX:
         return mix_matrix(hash, list, &cmd->u.matrix);
+    case DRAW_MASK:
+        return mix_mask(hash, list, &cmd->u.mask);
     case DRAW_BAR:
         return mix(hash, (uint32_t)cmd->u.map);
     default:

@@ -31,6 +31,7 @@ enum draw_slot {
     DRAW_SLOT_WEIGHTS,     /* R32F, grid cells */
     DRAW_SLOT_MATRIX,      /* R32F, n × n, file order */
     DRAW_SLOT_PERMUTATION, /* R32F 1 × n: row of the matrix shown at each position */
+    DRAW_SLOT_SELECTION,   /* R32F 1 × n: above 0 is a selected row */
     DRAW_SLOT_OVERVIEW,    /* R32F, sorted and averaged on the CPU, for zoomed-out matrices */
     DRAW_SLOT_COUNT
 };
@@ -56,6 +57,7 @@ enum draw_kind {
     DRAW_TEXT,    /* text, baseline starting at (rect.x, rect.y), font, size, color */
     DRAW_HEATMAP, /* picture slot with the weights slot over it in rect: see struct draw_heat */
     DRAW_MATRIX,  /* matrix slot through the permutation, or the overview, in rect */
+    DRAW_MASK,    /* selected cells of a grid in rect: filled thinly, outlined fully in color */
     DRAW_BAR,     /* the colour map itself in rect, low end at the bottom */
 };
 
@@ -71,11 +73,20 @@ struct draw_heat {
     bool weights; /* false: the picture alone */
 };
 
+struct draw_mask {
+    float u0, v0, u1, v1; /* as in draw_heat */
+    float cover_u, cover_v;
+    int columns, rows; /* of the grid: the slot's numbers in this shape, row by row */
+};
+
 struct draw_matrix {
+    float n;              /* rows of the whole */
     float x0, y0, x1, y1; /* cells shown, in 0..n (positions in the order shown) */
-    float low, high;      /* value at the ends of the map */
+    float low, high;      /* value at the ends of the bar */
+    float from, to;       /* places on the bar, 0..1, between which the map is spread */
     int map;
-    bool overview; /* read the overview slot instead of matrix + permutation */
+    enum draw_scale scale; /* from value to place, with low = 0 unless linear */
+    bool overview;         /* read the overview slot instead of matrix + permutation */
 };
 
 struct draw_cmd {
@@ -90,6 +101,7 @@ struct draw_cmd {
     union {
         struct draw_heat heat;
         struct draw_matrix matrix;
+        struct draw_mask mask;
         int map;
     } u;
 };
@@ -141,6 +153,8 @@ void draw_text(struct draw_list *list, float x, float baseline, enum draw_font f
                draw_color color, const char *utf8, size_t length);
 void draw_heatmap(struct draw_list *list, struct draw_rect rect, const struct draw_heat *heat);
 void draw_matrix(struct draw_list *list, struct draw_rect rect, const struct draw_matrix *matrix);
+void draw_mask(struct draw_list *list, struct draw_rect rect, const struct draw_mask *mask,
+               draw_color color);
 void draw_bar(struct draw_list *list, struct draw_rect rect, int map);
 
 /* What the commands that follow will be clipped to. */

@@ -84,6 +84,10 @@ static void check_complete(const struct result *result, const struct doc *doc, u
     assert_true(result->dissim->part.key == keys.dissim);
     assert_true(result->order->part.key == keys.order);
     assert_ptr_equal(result->order->dissim, result->dissim);
+    assert_true(result->cells->part.key == keys.cells);
+    assert_ptr_equal(result->cells->dissim, result->dissim);
+    assert_true(result->overview->part.key == keys.overview);
+    assert_true(result->quality->part.key == keys.quality);
     assert_ptr_equal(result->attention->features, result->features);
 }
 
@@ -112,7 +116,7 @@ static void test_one_request(void **state)
     assert_true(job_state(job).busy);
     assert_true(finish(job, &result));
     check_complete(&result, &doc, 7);
-    assert_int_equal(atomic_load(&wakes), 2); /* the map first, then the matrix */
+    assert_int_equal(atomic_load(&wakes), 3); /* the map, the matrix, how good its order is */
     struct result again = {0};
     assert_false(job_take(job, &again)); /* it has been taken */
     result_release(&result);

@@ -63,7 +63,7 @@ static void test_a_failed_stage_leaves_nothing_old(void **state)
     assert_true(failed.error_key == keys.attention);
     assert_null(failed.attention);
     assert_true(failed.order->part.key == keys.order); /* the matrix needs no weights */
-    assert_int_equal(failed.failed_order, 0);
+    assert_int_equal(failed.failed.order, 0);
 
     doc = possible();
     set(&doc, PARAM_METRIC, NL_METRIC_MANHATTAN);

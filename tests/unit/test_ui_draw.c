@@ -198,6 +198,10 @@ static void region_hash_changes_with_what_is_seen(void **state)
     CHANGE(heat.scale, DRAW_SCALE_SQRT, 2);
     CHANGE(heat.map, 1, 2);
     CHANGE(cells.low, 1, 2);
+    CHANGE(cells.from, 0.5f, 2);
+    CHANGE(cells.n, 77, 2);
+    CHANGE(cells.to, 0.25f, 2);
+    CHANGE(cells.scale, DRAW_SCALE_LOG, 2);
     CHANGE(cells.overview, true, 2);
     /* Not seen: a source that no command shows, text below the window, a signed zero. */
     CHANGE(overview, 9, 0);
@@ -223,7 +227,8 @@ static void hash_ignores_padding(void **state)
     COPY(heat.cover_v), COPY(heat.dim), COPY(heat.saturation), COPY(heat.opacity);
     COPY(heat.low), COPY(heat.high), COPY(heat.map), COPY(heat.scale), COPY(heat.weights);
     COPY(cells.x0), COPY(cells.y0), COPY(cells.x1), COPY(cells.y1), COPY(cells.low);
-    COPY(cells.high), COPY(cells.map), COPY(cells.overview);
+    COPY(cells.high), COPY(cells.from), COPY(cells.to), COPY(cells.map), COPY(cells.scale);
+    COPY(cells.overview), COPY(cells.n);
 #undef COPY
     draw_scene(&a, hash_a);
     draw_scene(&b, hash_b);

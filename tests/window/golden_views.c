@@ -45,7 +45,7 @@ static void step(struct stage *stage)
     stage->in.time += 1.0 / 64;
 }
 
-/* Frames until nothing changes; the clock stands, so that waiting does not show. */
+/* Frames until nothing changes; the clock stands while the worker is at work. */
 static bool settle(struct stage *stage)
 {
     const time_t end = time(NULL) + PATIENCE;
@@ -54,8 +54,8 @@ static bool settle(struct stage *stage)
         step(stage);
         bool done = app_settled(stage->app) && !stage->frame.again;
         quiet = done ? quiet + 1 : 0;
-        if (done)
-            continue;
+        if (app_settled(stage->app))
+            continue; /* what moves comes to rest */
         stage->in.time = now;
         if (time(NULL) >= end)
             return false;
@@ -142,6 +142,66 @@ static void open_list(struct stage *stage)
     point(stage, -1, -1);
 }
 
+/* Over the matrix, at these shares of its side. */
+static void point_at_matrix(struct stage *stage, float u, float v)
+{
+    const struct draw_list *list = &stage->app->list;
+    for (int i = 0; i < list->cmd_count; i++) {
+        const struct draw_rect at = list->cmds[i].rect;
+        if (list->cmds[i].kind == DRAW_MATRIX) {
+            point(stage, floorf(at.x + u * at.w), floorf(at.y + v * at.h));
+            return;
+        }
+    }
+}
+
+static void set(struct stage *stage, enum param_id id, double number)
+{
+    edit_param(&stage->app->edits, id, (struct param_value){.number = number}, true);
+    step(stage);
+    settle(stage);
+}
+
+/* A tree order, a branch picked, the pointer over a pair. */
+static void sorted(struct stage *stage)
+{
+    to_table(stage);
+    settle(stage);
+    set(stage, PARAM_ORDER, NL_ORDER_AVERAGE);
+    point_at_matrix(stage, -0.1f, 0.6f);
+    click(stage, stage->in.mouse_x, stage->in.mouse_y);
+    point_at_matrix(stage, 0.85f, 0.2f);
+}
+
+/* Class means, and single cells of them. */
+static void cells(struct stage *stage)
+{
+    to_table(stage);
+    settle(stage);
+    set(stage, PARAM_SHOWN, SHOWN_MEANS);
+    point_at_matrix(stage, 0.5f, 0.5f);
+    for (int i = 0; i < 14; i++) {
+        stage->in.wheel_y = 1;
+        step(stage);
+    }
+    point(stage, -1, -1);
+}
+
+/* The weights' matrix, and a box over the picture. */
+static void weights(struct stage *stage)
+{
+    set(stage, PARAM_SHOWN, SHOWN_WEIGHTS);
+    point_at_picture(stage, 0.56f, 0.46f);
+    stage->in.mods = UI_MOD_SHIFT;
+    inputs_press(&stage->in, UI_LEFT);
+    step(stage);
+    point_at_picture(stage, 0.83f, 0.97f);
+    inputs_release(&stage->in, UI_LEFT);
+    step(stage);
+    stage->in.mods = 0;
+    point(stage, -1, -1);
+}
+
 static void help(struct stage *stage)
 {
     key(stage, UI_KEY_F1, 0);
@@ -156,11 +216,13 @@ static void bad_file(struct stage *stage)
 }
 
 const struct golden_view golden_views[GOLDEN_VIEWS] = {
-    {"first-800x600", 800, 600, 1, NULL},       {"first-1366x768", 1366, 768, 1, NULL},
-    {"light-1024x700", 1024, 700, 1, to_light}, {"table-1366x768", 1366, 768, 1, to_table},
-    {"hover-800x600", 800, 600, 1, hover},      {"zoom-800x600", 800, 600, 1, zoom},
-    {"list-800x600", 800, 600, 1, open_list},   {"help-800x600", 800, 600, 1, help},
-    {"scale2-1280x960", 1280, 960, 2, NULL},    {"message-800x600", 800, 600, 1, bad_file},
+    {"first-800x600", 800, 600, 1, NULL},        {"first-1366x768", 1366, 768, 1, NULL},
+    {"light-1024x700", 1024, 700, 1, to_light},  {"table-1366x768", 1366, 768, 1, to_table},
+    {"hover-800x600", 800, 600, 1, hover},       {"zoom-800x600", 800, 600, 1, zoom},
+    {"list-800x600", 800, 600, 1, open_list},    {"help-800x600", 800, 600, 1, help},
+    {"scale2-1280x960", 1280, 960, 2, NULL},     {"message-800x600", 800, 600, 1, bad_file},
+    {"sorted-1366x768", 1366, 768, 1, sorted},   {"cells-1366x768", 1366, 768, 1, cells},
+    {"weights-1366x768", 1366, 768, 1, weights},
 };
 
 /* --- Drawing --------------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@ struct golden_view {
     void (*act)(struct stage *stage); /* after the first view has settled; NULL = nothing */
 };
 
-enum { GOLDEN_VIEWS = 10, GOLDEN_ERROR = 512 };
+enum { GOLDEN_VIEWS = 13, GOLDEN_ERROR = 512 };
 
 extern const struct golden_view golden_views[GOLDEN_VIEWS];
 

@@ -214,8 +214,9 @@ NL_API void nl_block_means(const nl_matrix *d, const int *classes, size_t count,
 
 /*
  * overview (s × s, the caller's, 1 <= s <= n) of D in the order shown: cell (y, x) is the mean of
- * D over positions [y·n/s, (y+1)·n/s) × [x·n/s, (x+1)·n/s), at least one each. order NULL means
- * file order. Independent of the thread count.
+ * D over positions [y·n/s, (y+1)·n/s) × [x·n/s, (x+1)·n/s), at least one each; of a matrix that
+ * holds numbers that are not finite, the mean of the others, NaN without any. order NULL means file
+ * order. Independent of the thread count.
  */
 NL_API nl_status nl_matrix_overview(const nl_matrix *d, const size_t *order, const nl_exec *exec,
                                     nl_matrix *overview, nl_error *error);
