@@ -5,19 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "answer.h"
 #include "tr.h"
-
-static const double stale_after = 0.25; /* seconds before an old view is dimmed */
-static const double message_seconds = 12;
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static void default_query(struct doc *doc, const struct source *source)
 {
@@ -119,12 +109,6 @@ void app_open(struct app *app, const char *path)
     snprintf(app->opening.path, sizeof app->opening.path, "%s", path);
 }
 
-static void say(struct app *app, double time, const char *message)
-{
-    snprintf(app->message, sizeof app->message, "%s", message);
-    app->message_until = time + message_seconds;
-}
-
 static struct snapshot snapshot_of(const struct app *app)
 {
     struct snapshot now = {.scene = (int)app->scene};
@@ -195,7 +179,7 @@ static void take_results(struct app *app, double time)
     if (!job_take(app->job, &result))
         return;
     if (result.error.status != NL_OK) {
-        say(app, time, result.error.message);
+        app_say(app, time, result.error.message);
         forget_source(app, result.error_key);
     }
     if (result.source && app->opening.key == result.source->part.key)
@@ -210,127 +194,6 @@ static void take_results(struct app *app, double time)
         result_hold(&app->results[s], &result);
     }
     result_release(&result);
-}
-
-static enum source_kind kind_of(const struct result *result)
-{
-    return result->source ? result->source->source.kind : SOURCE_NONE;
-}
-
-/* It is there, or was tried and cannot be had: nothing more will come. */
-static bool answered(const void *part, uint64_t key, uint64_t failed)
-{
-    return part ? ((const struct part *)part)->key == key : failed == key;
-}
-
-/* What the window does not have of what the document asks for, or'ed together. */
-enum lack { LACK_MAP = 1, LACK_MATRIX = 2, LACK_FIGURES = 4 };
-
-static unsigned lack_of(const struct app *app)
-{
-    const struct result *result = &app->results[app->scene];
-    const struct doc *doc = &app->docs[app->scene];
-    unsigned lack = 0;
-    if (app->opening.key || !result->source || result->source->part.key != doc->source_key)
-        return LACK_MAP | LACK_MATRIX | LACK_FIGURES;
-    const struct stage_keys keys = stage_keys(doc, doc->source_key, kind_of(result));
-    const struct stage_keys *failed = &result->failed;
-    if (!answered(result->attention, keys.attention, failed->attention))
-        lack |= LACK_MAP;
-    if (!answered(result->order, keys.order, failed->order) ||
-        !answered(result->cells, keys.cells, failed->cells) ||
-        !answered(result->overview, keys.overview, failed->overview))
-        lack |= LACK_MATRIX;
-    if (!answered(result->quality, keys.quality, failed->quality))
-        lack |= LACK_FIGURES;
-    return lack;
-}
-
-bool app_settled(const struct app *app)
-{
-    return lack_of(app) == 0 && !job_state(app->job).busy;
-}
-
-/* Asks the worker for what is missing, once for each state of the document. */
-static void post_work(struct app *app, double time)
-{
-    const unsigned lack = lack_of(app);
-    for (int v = 0; v < 2; v++) {
-        const bool lacking = lack & (v ? LACK_MATRIX : LACK_MAP);
-        if (!lacking)
-            app->stale_since[v] = -1;
-        else if (app->stale_since[v] < 0)
-            app->stale_since[v] = time;
-    }
-    if (lack == 0) {
-        app->posted = (struct stage_keys){0};
-        return;
-    }
-    struct doc doc = app->docs[app->scene];
-    if (app->opening.key) {
-        snprintf(doc.source, sizeof doc.source, "%s", app->opening.path);
-        doc.source_key = app->opening.key;
-    }
-    const struct stage_keys keys =
-        stage_keys(&doc, doc.source_key, kind_of(&app->results[app->scene]));
-    if (memcmp(&app->posted, &keys, sizeof keys) == 0)
-        return;
-    app->posted = keys;
-    job_post(app->job, &doc, doc.source_key);
-}
-
-static bool room_for_row(struct app *app, size_t n)
-{
-    if (app->row_capacity >= n)
-        return true;
-    float *larger = realloc(app->row_weights, n * sizeof *larger);
-    if (!larger)
-        return false;
-    app->row_weights = larger;
-    app->row_capacity = n;
-    return true;
-}
-
-/* The query's row, on this thread and in this frame, when query or attention changed. */
-static void compute_row(struct app *app, double time)
-{
-    const struct result *result = &app->results[app->scene];
-    const struct doc *doc = &app->docs[app->scene];
-    const struct attention_part *attention = result->attention;
-    struct row_view *row = &app->row;
-    nl_error error = {0};
-    size_t query;
-    if (!attention || doc->query_count == 0) {
-        *row = (struct row_view){0};
-        return;
-    }
-    const struct stage_features *features = &attention->features->features;
-    if (stage_query_row(features, kind_of(result), &doc->queries[0], &query, &error) != NL_OK)
-        query = 0; /* another source's query: the first row is always there */
-    uint64_t key = (attention->part.key ^ (query + 1)) * 0x9e3779b97f4a7c15u;
-    key = key ? key : 1;
-    if (row->key == key || row->refused_key == key)
-        return;
-    const size_t n = nl_attention_keys(attention->attention.attention);
-    const nl_exec exec = {.kernels = job_kernels(app->job)};
-    const double start = now_ms();
-    *row = (struct row_view){.query = query, .n = n, .queries = features->x.rows};
-    if (!room_for_row(app, n))
-        nl_fail(&error, NL_NOMEM, "no memory for a row of %zu weights", n);
-    else if (nl_attention_row(attention->attention.attention, query, &exec, app->row_weights,
-                              &row->figures, &error) == NL_OK)
-        row->key = key;
-    if (!row->key) {
-        row->refused_key = key;
-        snprintf(row->refused, sizeof row->refused, "%.199s", error.message);
-        say(app, time, error.message);
-        return;
-    }
-    row->weights = app->row_weights;
-    row->top_count = nl_top(row->weights, n, TOP_MASS, row->top);
-    for (size_t t = 0; t < row->top_count; t++)
-        row->top_mass += (double)row->weights[row->top[t]];
-    row->milliseconds = now_ms() - start;
 }
 
 static void change_scale(struct app *app, float factor)
@@ -481,11 +344,6 @@ static void shortcuts(struct app *app)
         edit_command(&app->edits, COMMAND_HELP);
 }
 
-static bool is_stale(const struct app *app, int v, double time)
-{
-    return app->stale_since[v] >= 0 && time - app->stale_since[v] >= stale_after;
-}
-
 static struct scene scene_of(struct app *app, double time)
 {
     const struct result *result = &app->results[app->scene];
@@ -496,9 +354,9 @@ static struct scene scene_of(struct app *app, double time)
         .row = &app->row,
         .order = app->order,
         .selection = &app->selection,
-        .kind = kind_of(result),
-        .stale_map = is_stale(app, 0, time),
-        .stale_matrix = is_stale(app, 1, time),
+        .kind = result_kind(result),
+        .stale_map = app_is_stale(app, 0, time),
+        .stale_matrix = app_is_stale(app, 1, time),
         .job = job_state(app->job),
         .tier = nl_cpu_name(nl_kernels_cpu(job_kernels(app->job))),
         .message = app->message,
@@ -600,8 +458,8 @@ void app_step(struct app *app, const struct inputs *inputs, struct ui_frame *fra
         app->message[0] = 0;
 
     take_results(app, inputs->time);
-    post_work(app, inputs->time);
-    compute_row(app, inputs->time);
+    app_post_work(app, inputs->time);
+    app_compute_row(app, inputs->time);
 
     app->view.hover_next = app->view.hover_query_next = SIZE_MAX;
     ui_begin(&app->ui, &scaled, &app->list, &app->style);
@@ -611,8 +469,8 @@ void app_step(struct app *app, const struct inputs *inputs, struct ui_frame *fra
     lay_out(app, &scene);
     shortcuts(app);
     for (int v = 0; v < 2; v++)
-        if (app->stale_since[v] >= 0 && !is_stale(app, v, inputs->time))
-            ui_wake_at(&app->ui, app->stale_since[v] + stale_after);
+        if (app->stale_since[v] >= 0 && !app_is_stale(app, v, inputs->time))
+            ui_wake_at(&app->ui, app->stale_since[v] + APP_STALE_AFTER);
     if ((scene.stale_map || scene.stale_matrix) && scene.job.busy)
         ui_wake_at(&app->ui, inputs->time + 0.1); /* progress moves */
     if (app->message[0])

@@ -77,7 +77,10 @@ void app_step(struct app *app, const struct inputs *inputs, struct ui_frame *fra
 /* Opens a file as if it had been dropped on the window. */
 void app_open(struct app *app, const char *path);
 
-/* Nothing is being computed and the frame shows the document as it is. */
+/* The frame shows the document as it is; how good the order is may still be counted. */
+bool app_complete(const struct app *app);
+
+/* The same, and nothing is being computed. */
 bool app_settled(const struct app *app);
 
 #endif

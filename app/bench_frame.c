@@ -77,10 +77,56 @@ static void print(const struct frame_host *host, const char *name, double ms)
         printf("%s n = %zu: %.3g ms\n", name, host->app->row.n, ms);
 }
 
+static void set(struct frame_host *host, enum param_id id, double number)
+{
+    edit_param(&host->app->edits, id, (struct param_value){.number = number}, true);
+    host->step(host->user);
+}
+
+/*
+ * Another order of 4,015 rows: from the choice to the first frame on the way to it, and then each
+ * frame on the way.
+ */
+static void bench_orders(struct frame_host *host)
+{
+    static const nl_order_id orders[] = {NL_ORDER_PCA, NL_ORDER_BRIGHTNESS, NL_ORDER_VAT};
+    enum { CHANGES = 15, FRAMES = 2000 };
+    static double chosen[CHANGES], moving[FRAMES];
+    size_t frames = 0;
+    set(host, PARAM_MAX_SIDE, 292); /* 73 × 55 patches of the sample */
+    settle(host);
+    for (size_t change = 0; change < CHANGES; change++) {
+        const struct app *app = host->app;
+        const double begin = host->now(host->user);
+        set(host, PARAM_ORDER, (double)orders[change % 3]);
+        while (!app->order.moving)
+            if (!host->step(host->user))
+                host->rest(host->user);
+        chosen[change] = (host->now(host->user) - begin) * 1e3;
+        while (app->order.moving) {
+            const double start = host->now(host->user);
+            host->step(host->user);
+            if (frames < FRAMES && app->order.moving)
+                moving[frames++] = (host->now(host->user) - start) * 1e3;
+        }
+        settle(host);
+    }
+    qsort(chosen, CHANGES, sizeof *chosen, by_size);
+    qsort(moving, frames, sizeof *moving, by_size);
+    print(host, "frame-order", chosen[CHANGES / 2]);
+    if (frames > 0)
+        print(host, "frame-moving", moving[frames / 2]);
+}
+
 void bench_frame(struct frame_host *host)
 {
-    settle(host);
+    do {
+        if (!host->step(host->user))
+            host->rest(host->user);
+    } while (!app_complete(host->app));
+    host->step(host->user);
     print(host, "frame-start", (host->now(host->user) - host->began) * 1e3);
+    settle(host);
     for (size_t m = 0; m < sizeof measures / sizeof *measures; m++) {
         double ms[RUNS];
         for (int run = 0; run < RUNS; run++) {
@@ -94,4 +140,5 @@ void bench_frame(struct frame_host *host)
         qsort(ms, RUNS, sizeof *ms, by_size);
         print(host, measures[m].name, ms[RUNS / 2]);
     }
+    bench_orders(host);
 }

@@ -19,7 +19,7 @@ struct frame_host {
     double (*now)(void *user); /* seconds */
 };
 
-/* Prints the medians of start, hover, drag and switch. */
+/* Prints start and the medians of hover, drag, switch, another order and the way to it. */
 void bench_frame(struct frame_host *host);
 
 #endif
