@@ -260,11 +260,30 @@ static void test_boxes_select_in_every_view(void **state)
     }
     assert_true(selection->count > 50 && selection->count < 100);
     assert_true(largest < smallest);
-    /* other rows have none of these (C44) */
-    rig_drop(&rig, "@library");
+    rig_close(&rig);
+}
+
+static void test_c44_other_data_clear_the_selection(void **state)
+{
+    struct rig rig;
+    float x0, y0, x1, y1;
+    (void)state;
+    rig_open(&rig, "@iris", 1366, 768);
     rig_settle(&rig);
-    assert_int_equal(selection->count, 0);
-    assert_int_equal(selection->key, 0);
+    for (int way = 0; way < 2; way++) {
+        cell_point(&rig, 2, 2, &x0, &y0);
+        cell_point(&rig, 9, 9, &x1, &y1);
+        box(&rig, x0, y0, x1, y1);
+        assert_int_equal(rig.app->selection.count, 8);
+        if (way == 0)
+            rig_set(&rig, PARAM_ROWS, ROWS_ZSCORE);
+        else
+            rig_drop(&rig, "@library");
+        rig_settle(&rig);
+        assert_int_equal(rig.app->selection.count, 0);
+        assert_int_equal(rig.app->selection.key, 0);
+        assert_null(rig_find_text(&rig, "rows selected"));
+    }
     rig_close(&rig);
 }
 
@@ -612,6 +631,7 @@ int main(void)
         cmocka_unit_test(test_where_branches_stand),
         cmocka_unit_test(test_a_branch_selects_its_rows),
         cmocka_unit_test(test_boxes_select_in_every_view),
+        cmocka_unit_test(test_c44_other_data_clear_the_selection),
         cmocka_unit_test(test_a_box_on_the_picture),
         cmocka_unit_test(test_handles_spread_the_map),
         cmocka_unit_test(test_cells_carry_their_numbers),

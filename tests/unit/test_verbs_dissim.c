@@ -159,6 +159,21 @@ static void test_c52_faults_of_a_ready_matrix(void **state)
     REFUSED(RUN("dissim", "@sample", "--matrix"), BAD_INPUT, "@sample", "--matrix");
 }
 
+/* What became of missing cells stands beside the figures they are in, and in the file's order. */
+static void test_c35_the_rule_is_said_where_it_is_applied(void **state)
+{
+    (void)state;
+    rig_write_text("m.csv", "a,b\n1,1\n2,\n4,4\nnan,8\n");
+    const struct run *run = SUCCEED("dissim", "m.csv", "--missing=drop");
+    assert_contains(run->err, "2 of 4 rows left out");
+    assert_contains(run->out, "rows 2\n");
+    assert_true(fabs(value_of(run->out, "largest") - sqrt(18)) < 1e-5);
+    run = SUCCEED("dissim", "m.csv", "--missing=mean"); /* b = 13/3, a = 7/3 */
+    assert_contains(run->err, "2 missing cells filled");
+    assert_contains(run->out, "rows 4\n");
+    assert_true(fabs(value_of(run->out, "largest") - sqrt(16.0 / 9 + 49)) < 1e-5);
+}
+
 static void test_c45_missing_cells(void **state)
 {
     (void)state;
@@ -257,6 +272,7 @@ int main(void)
         CASE(test_c34_scaling_is_said_and_matters),
         CASE(test_c36_a_ready_matrix),
         CASE(test_c52_faults_of_a_ready_matrix),
+        CASE(test_c35_the_rule_is_said_where_it_is_applied),
         CASE(test_c45_missing_cells),
         CASE(test_c41_few_rows_in_every_order),
         CASE(test_pictures_by_brightness),
