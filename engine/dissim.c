@@ -24,53 +24,74 @@ const nl_metric nl_metrics[NL_METRIC_COUNT + 1] = {
                             NL_KIND_DISSIMILARITY},
 };
 
-/* Rows a block: whole panels, so that mirrored tiles stay aligned. */
-enum { ROWS = 2 * NL_LANES };
-
 void nl_dissim_params_init(nl_dissim_params *params)
 {
     *params = (nl_dissim_params){.metric = NL_METRIC_EUCLIDEAN};
 }
 
+/*
+ * D is computed in square tiles, those on the diagonal and right of it, each written a second time
+ * turned over to the left of the diagonal. A tile and the rows it needs stay in the caches; rows
+ * that are so long that they would not get smaller tiles, and so more chances to cancel.
+ */
 struct dissim_loop {
     const struct nl_pairs *pairs;
     nl_matrix *d;
+    size_t side;   /* of a tile: whole panels */
+    bool scaled;   /* D holds scaled squares, all that is left is their Gaussian */
+    bool streamed; /* D is written past the caches */
 };
 
-/* Rows [begin, end) from column `begin` on: the upper triangle, and the small corner below it. */
-static void upper_rows(void *context, size_t worker, size_t begin, size_t end)
+/* The dissimilarities of rows i.. and rows j.., as far as there are any. */
+static void one_tile(const struct dissim_loop *loop, size_t i, size_t j)
 {
-    const struct dissim_loop *loop = context;
-    (void)worker;
-    nl_pairs_tile(loop->pairs, begin, end - begin, begin, loop->d->rows - begin,
-                  nl_row(loop->d, begin) + begin, loop->d->stride);
-}
-
-static void gaussian_rows(void *context, size_t worker, size_t begin, size_t end)
-{
-    const struct dissim_loop *loop = context;
-    (void)worker;
-    for (size_t i = begin; i < end; i++)
-        nl_pairs_finish_gaussian(loop->pairs, i, begin, loop->d->rows - begin,
-                                 nl_row(loop->d, i) + begin);
-}
-
-/* Copies the upper triangle into rows [begin, end) of the lower one, tile by tile. */
-static void mirror_rows(void *context, size_t worker, size_t begin, size_t end)
-{
-    const struct dissim_loop *loop = context;
-    float tile[ROWS]
-              [ROWS + 1]; /* rows of D lie a power of two apart: they would share cache sets */
-    (void)worker;
-    for (size_t j0 = 0; j0 < begin; j0 += ROWS) {
-        for (size_t j = 0; j < ROWS; j++)
-            memcpy(tile[j], nl_row(loop->d, j0 + j) + begin, (end - begin) * sizeof(float));
-        for (size_t i = begin; i < end; i++) {
-            float *row = nl_row(loop->d, i) + j0;
-            for (size_t j = 0; j < ROWS; j++)
-                row[j] = tile[j][i - begin];
+    float tile[NL_PLACE_SIDE * NL_PLACE_SIDE];
+    const struct nl_pairs *pairs = loop->pairs;
+    const size_t n = loop->d->rows;
+    const size_t rows = n - i < loop->side ? n - i : loop->side;
+    const size_t cols = n - j < loop->side ? n - j : loop->side;
+    if (loop->scaled) {
+        for (size_t r = 0; r < rows; r++) {
+            float *tile_r = tile + r * NL_PLACE_SIDE;
+            memcpy(tile_r, nl_row(loop->d, i + r) + j, cols * sizeof *tile_r);
+            nl_pairs_finish_gaussian(pairs, i + r, j, cols, tile_r);
         }
+    } else {
+        nl_pairs_tile(pairs, i, rows, j, cols, tile, NL_PLACE_SIDE);
     }
+    pairs->kernels->place(tile, rows, cols, nl_row(loop->d, i) + j,
+                          i == j ? NULL : nl_row(loop->d, j) + i, loop->d->stride, loop->streamed);
+}
+
+/* Tiles [begin, end), counted row by row. */
+static void tiles(void *context, size_t worker, size_t begin, size_t end)
+{
+    const struct dissim_loop *loop = context;
+    const size_t n = loop->d->rows;
+    size_t i = 0, left = (n + loop->side - 1) / loop->side; /* tiles in the row of tiles at i */
+    size_t skip = begin;
+    (void)worker;
+    for (; skip >= left; i += loop->side)
+        skip -= left--;
+    size_t j = i + skip * loop->side;
+    for (size_t t = begin; t < end; t++) {
+        one_tile(loop, i, j);
+        j += loop->side;
+        if (j >= n)
+            j = i += loop->side;
+    }
+}
+
+static nl_status all_tiles(const struct nl_pairs *pairs, const nl_exec *exec, bool scaled,
+                           nl_matrix *d, nl_error *error)
+{
+    /* What is smaller stays in a cache until somebody looks at it. */
+    const size_t large = 16 << 20;
+    const bool aligned = (uintptr_t)d->data % NL_ALIGNMENT == 0 && d->stride % NL_LANES == 0;
+    struct dissim_loop loop = {pairs, d, pairs->d > 4096 ? NL_LANES : NL_PLACE_SIDE, scaled, false};
+    const size_t across = (d->rows + loop.side - 1) / loop.side;
+    loop.streamed = aligned && d->rows * d->stride >= large / sizeof(float);
+    return nl_parallel(exec, across * (across + 1) / 2, 256 / pairs->d, tiles, &loop, error);
 }
 
 static nl_status check_range(const nl_matrix *d, nl_error *error)
@@ -90,7 +111,6 @@ nl_status nl_dissim_run(const nl_dissim_params *params, const nl_matrix *x, cons
 {
     const size_t n = x->rows;
     struct nl_pairs pairs = {0};
-    struct dissim_loop loop = {&pairs, d};
     double used = params->metric == NL_METRIC_GAUSSIAN ? params->bandwidth : 0;
     nl_status status = nl_pairs_check(params, x, error);
     if (status == NL_OK && (d->rows != n || d->cols != n))
@@ -99,15 +119,13 @@ nl_status nl_dissim_run(const nl_dissim_params *params, const nl_matrix *x, cons
     if (status == NL_OK)
         status = nl_pairs_make(params, x, NULL, exec, &pairs, error);
     if (status == NL_OK)
-        status = nl_parallel(exec, n, ROWS, upper_rows, &loop, error);
+        status = all_tiles(&pairs, exec, false, d, error);
     if (status == NL_OK && params->metric == NL_METRIC_GAUSSIAN && used == 0) {
         status = nl_median_distance(d, pairs.exponent, &used, error);
         pairs.bandwidth = used;
         if (status == NL_OK)
-            status = nl_parallel(exec, n, ROWS, gaussian_rows, &loop, error);
+            status = all_tiles(&pairs, exec, true, d, error);
     }
-    if (status == NL_OK)
-        status = nl_parallel(exec, n, ROWS, mirror_rows, &loop, error);
     if (status == NL_OK && pairs.exponent != 0)
         status = check_range(d, error);
     nl_pairs_free(&pairs);
@@ -141,23 +159,16 @@ static nl_status unsigned_correlations(const nl_matrix *x, const nl_exec *exec, 
     nl_status status = nl_pairs_make(&params, x, NULL, exec, &pairs, error);
     if (status == NL_OK)
         status = nl_matrix_alloc(&opposite, n, n, error);
-    if (status == NL_OK) {
-        struct dissim_loop loop = {&pairs, out};
-        status = nl_parallel(exec, n, ROWS, upper_rows, &loop, error);
-    }
+    if (status == NL_OK)
+        status = all_tiles(&pairs, exec, false, out, error);
     for (size_t i = 0; status == NL_OK && i < n; i++)
         for (size_t k = 0; k < pairs.rows.cols; k++)
             nl_row(&pairs.rows, i)[k] *= -1;
-    if (status == NL_OK) {
-        struct dissim_loop loop = {&pairs, &opposite};
-        status = nl_parallel(exec, n, ROWS, upper_rows, &loop, error);
-    }
-    for (size_t i = 0; status == NL_OK && i < n; i++) {
-        for (size_t j = i; j < n; j++) {
-            const float there = fminf(nl_row(out, i)[j], nl_row(&opposite, i)[j]);
-            nl_row(out, i)[j] = nl_row(out, j)[i] = there;
-        }
-    }
+    if (status == NL_OK)
+        status = all_tiles(&pairs, exec, false, &opposite, error);
+    for (size_t i = 0; status == NL_OK && i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            nl_row(out, i)[j] = fminf(nl_row(out, i)[j], nl_row(&opposite, i)[j]);
     nl_matrix_free(&opposite);
     nl_pairs_free(&pairs);
     return status;

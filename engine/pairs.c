@@ -43,11 +43,8 @@ static int range_exponent(nl_metric_id metric, const nl_matrix *x)
 {
     const float high = by_squares(metric) ? 1e6f : 1e30f;
     const float low = by_squares(metric) ? 1e-6f : 0;
-    float largest = 0;
+    const float largest = nl_matrix_largest(x);
     int exponent = 0;
-    for (size_t i = 0; i < x->rows; i++)
-        for (size_t k = 0; k < x->cols; k++)
-            largest = fmaxf(largest, fabsf(nl_row(x, i)[k]));
     if (largest == 0 || (largest > low && largest < high))
         return 0;
     frexpf(largest, &exponent);
@@ -112,10 +109,12 @@ static nl_status unit_rows(struct nl_pairs *pairs, nl_error *error)
     pairs->directionless = nl_alloc(n, sizeof *pairs->directionless);
     if (!pairs->directionless)
         return nl_fail(error, NL_NOMEM, "no memory for the directions of %zu rows", n);
-    for (size_t p = 0; p < n; p++)
+    for (size_t p = 0; p < n; p++) {
         pairs->directionless[p] =
             !unit_row(source_row(pairs, p), pairs->d, pairs->metric == NL_METRIC_CORRELATION,
                       nl_row(&pairs->rows, p));
+        pairs->any_directionless |= pairs->directionless[p];
+    }
     return NL_OK;
 }
 
@@ -143,10 +142,11 @@ nl_status nl_pairs_make(const nl_dissim_params *params, const nl_matrix *x, cons
     *pairs = (struct nl_pairs){.metric = params->metric, .x = x, .order = order, .d = x->cols};
     if (!kernels)
         return NL_UNSUPPORTED;
+    pairs->kernels = kernels;
     pairs->kernel = kernel_of(kernels, params->metric);
     nl_status status =
         by_direction(params->metric) ? unit_rows(pairs, error) : scaled_rows(pairs, error);
-    if (status == NL_OK && !(pairs->panels = nl_panels_pack(&pairs->rows)))
+    if (status == NL_OK && !(pairs->panels = nl_panels_pack_with(kernels, &pairs->rows)))
         status = nl_fail(error, NL_NOMEM, "no memory for %zu packed rows of %zu features", x->rows,
                          x->cols);
     pairs->bandwidth = params->bandwidth;
@@ -221,15 +221,21 @@ void nl_pairs_finish_gaussian(const struct nl_pairs *pairs, size_t i, size_t j, 
     }
 }
 
+/* Distances below this are computed again; 0 where the kernel's are as good as any. */
+static float smallest_good(const struct nl_pairs *pairs)
+{
+    if (pairs->metric == NL_METRIC_SQEUCLIDEAN)
+        return smallest_square;
+    return by_squares(pairs->metric) || pairs->exponent != 0 ? smallest_distance : 0;
+}
+
 static void finish_distance(const struct nl_pairs *pairs, size_t i, size_t j, size_t cols,
                             float *out)
 {
     const nl_metric_id metric = pairs->metric;
     const bool root = metric == NL_METRIC_EUCLIDEAN;
     const int exponent = metric == NL_METRIC_SQEUCLIDEAN ? 2 * pairs->exponent : pairs->exponent;
-    const float smallest = !by_squares(metric) && exponent == 0 ? 0
-                           : metric == NL_METRIC_SQEUCLIDEAN    ? smallest_square
-                                                                : smallest_distance;
+    const float smallest = smallest_good(pairs);
     for (size_t c = 0; c < cols; c++) {
         if (out[c] < smallest) {
             double exact = exact_chain(pairs, i, j + c);
@@ -247,11 +253,23 @@ static void finish_distance(const struct nl_pairs *pairs, size_t i, size_t j, si
 static void finish_direction(const struct nl_pairs *pairs, size_t i, size_t j, size_t cols,
                              float *out)
 {
-    for (size_t c = 0; c < cols; c++) {
+    for (size_t c = 0; c < cols; c++)
         out[c] = out[c] < 0x1p-94f ? 0 : out[c] > 2 ? 2 : out[c];
+    if (!pairs->any_directionless)
+        return;
+    for (size_t c = 0; c < cols; c++)
         if (pairs->directionless[i] || pairs->directionless[j + c])
             out[c] = i == j + c ? 0 : 1;
-    }
+}
+
+/* True when the kernel's tile is D as it stands, which most are. */
+static bool finished(const struct nl_pairs *pairs, size_t rows, size_t cols, const float *out,
+                     size_t out_stride)
+{
+    if (pairs->metric == NL_METRIC_GAUSSIAN)
+        return pairs->bandwidth == 0;
+    return !by_direction(pairs->metric) && pairs->exponent == 0 &&
+           !pairs->kernels->any_below(out, out_stride, rows, cols, smallest_good(pairs));
 }
 
 void nl_pairs_tile(const struct nl_pairs *pairs, size_t i, size_t rows, size_t j, size_t cols,
@@ -259,13 +277,15 @@ void nl_pairs_tile(const struct nl_pairs *pairs, size_t i, size_t rows, size_t j
 {
     pairs->kernel(nl_row(&pairs->rows, i), pairs->rows.stride, rows,
                   pairs->panels + j * pairs->rows.cols, cols, pairs->d, out, out_stride);
+    if (finished(pairs, rows, cols, out, out_stride))
+        return;
     for (size_t r = 0; r < rows; r++) {
         float *out_r = out + r * out_stride;
         if (by_direction(pairs->metric))
             finish_direction(pairs, i + r, j, cols, out_r);
-        else if (pairs->metric != NL_METRIC_GAUSSIAN)
-            finish_distance(pairs, i + r, j, cols, out_r);
-        else if (pairs->bandwidth > 0)
+        else if (pairs->metric == NL_METRIC_GAUSSIAN)
             nl_pairs_finish_gaussian(pairs, i + r, j, cols, out_r);
+        else
+            finish_distance(pairs, i + r, j, cols, out_r);
     }
 }

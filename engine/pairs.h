@@ -11,6 +11,7 @@ typedef void (*nl_pair_kernel)(const float *q, size_t q_stride, size_t n, const 
 
 struct nl_pairs {
     nl_metric_id metric;
+    const nl_kernels *kernels;
     nl_pair_kernel kernel;
     const nl_matrix *x;  /* as the caller has them, for pairs that need more than float */
     const size_t *order; /* row p of a tile is row order[p] of x; NULL = p */
@@ -19,7 +20,8 @@ struct nl_pairs {
     size_t d;
     int exponent;        /* rows = x · 2^−exponent */
     bool *directionless; /* cosine, correlation: zero or constant rows */
-    double bandwidth;    /* gaussian-kernel: b; 0 = tiles hold scaled squares, not yet D */
+    bool any_directionless;
+    double bandwidth; /* gaussian-kernel: b; 0 = tiles hold scaled squares, not yet D */
 };
 
 /*

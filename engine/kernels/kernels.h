@@ -19,6 +19,7 @@ enum {
     /* Sums of attention scores run in float over this many features; the partial sums are added
      * in double, so that the rounding error does not grow with d. */
     NL_SUM_CHUNK = 8,
+    NL_PLACE_SIDE = 64, /* of the largest tile of D */
 };
 
 /* Σ p, Σ p·t and Σ p·t² of p = exp(t): what entropy and its derivative need. */
@@ -62,6 +63,14 @@ struct nl_moments {
     X(void, chord,                                                                                     \
       (const float *q, size_t q_stride, size_t n, const float *panels, size_t m, size_t d,             \
        float *out, size_t out_stride))                                                                 \
+    /* whether one of rows × cols numbers is below the bound; none of them NaN */                     \
+    X(bool, any_below, (const float *x, size_t stride, size_t rows, size_t cols, float bound))         \
+    /* out[i][j] = tile[i][j], mirror[j][i] the same (unless NULL); rows, cols <= NL_PLACE_SIDE,       \
+     * which is the tile's stride. stream: past the caches; out and mirror begin on, stride is a                   \
+     * multiple of, NL_LANES floats */                                                                                    \
+    X(void, place,                                                                                     \
+      (const float *tile, size_t rows, size_t cols, float *out, float *mirror, size_t stride,          \
+       bool stream))                                                                                   \
     /* out[i][j] = min_k a[i][k] + b[k][j]; a is n × depth, b depth × m; +∞ without depth */       \
     X(void, min_plus,                                                                                  \
       (const double *a, size_t a_stride, size_t n, size_t depth, const double *b, size_t b_stride,     \

@@ -117,6 +117,28 @@ static void chord(const float *q, size_t q_stride, size_t n, const float *panels
     }
 }
 
+static bool any_below(const float *x, size_t stride, size_t rows, size_t cols, float bound)
+{
+    bool below = false;
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < cols; j++)
+            below |= x[i * stride + j] < bound;
+    return below;
+}
+
+static void place(const float *tile, size_t rows, size_t cols, float *out, float *mirror,
+                  size_t stride, bool stream)
+{
+    (void)stream;
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t j = 0; j < cols; j++) {
+            out[i * stride + j] = tile[i * NL_PLACE_SIDE + j];
+            if (mirror)
+                mirror[j * stride + i] = tile[i * NL_PLACE_SIDE + j];
+        }
+    }
+}
+
 static void min_plus(const double *a, size_t a_stride, size_t n, size_t depth, const double *b,
                      size_t b_stride, size_t m, double *out, size_t out_stride)
 {

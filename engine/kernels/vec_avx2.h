@@ -33,6 +33,18 @@ static inline void vec_store(float *p, vec x)
     _mm256_storeu_ps(p, x);
 }
 
+/* Past the caches: what is large and not read soon need not be fetched before it is overwritten. p
+ * is a multiple of the vector's size; other threads may read only after vec_stream_end. */
+static inline void vec_stream(float *p, vec x)
+{
+    _mm256_stream_ps(p, x);
+}
+
+static inline void vec_stream_end(void)
+{
+    _mm_sfence();
+}
+
 static inline vec vec_add(vec a, vec b)
 {
     return _mm256_add_ps(a, b);
@@ -52,6 +64,17 @@ static inline vec vec_mul(vec a, vec b)
 static inline vec vec_fma(vec a, vec b, vec c)
 {
     return _mm256_fmadd_ps(a, b, c);
+}
+
+/* a·b − c, rounded once */
+static inline vec vec_fms(vec a, vec b, vec c)
+{
+    return _mm256_fmsub_ps(a, b, c);
+}
+
+static inline vec vec_abs(vec x)
+{
+    return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x);
 }
 
 static inline vec vec_max(vec a, vec b)

@@ -33,6 +33,16 @@ static inline void vec_store(float *p, vec x)
     vst1q_f32(p, x);
 }
 
+/* There are no stores past the caches of this kind here. */
+static inline void vec_stream(float *p, vec x)
+{
+    vst1q_f32(p, x);
+}
+
+static inline void vec_stream_end(void)
+{
+}
+
 static inline vec vec_add(vec a, vec b)
 {
     return vaddq_f32(a, b);
@@ -52,6 +62,17 @@ static inline vec vec_mul(vec a, vec b)
 static inline vec vec_fma(vec a, vec b, vec c)
 {
     return vfmaq_f32(c, a, b);
+}
+
+/* a·b − c, rounded once */
+static inline vec vec_fms(vec a, vec b, vec c)
+{
+    return vfmaq_f32(vnegq_f32(c), a, b);
+}
+
+static inline vec vec_abs(vec x)
+{
+    return vabsq_f32(x);
 }
 
 /* Of a number and a NaN it is the number, as x86 has it where the NaN is a. */

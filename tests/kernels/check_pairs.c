@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernels of dissimilarities and orders: squares, manhattan, chebyshev, chord, min_plus. All of
- * them have the scalar statement's bits, and so the bounds are those of one chain of roundings.
+ * The kernels of dissimilarities and orders: squares, manhattan, chebyshev, chord, any_below,
+ * place, min_plus. All of them have the scalar statement's bits, and so the bounds are those of one
+ * chain of roundings.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -160,6 +161,66 @@ static void test_equal_rows(void **state)
     }
 }
 
+/* One number below the bound is found wherever it is, one beside the rows never. */
+static void test_any_below(void **state)
+{
+    (void)state;
+    for (size_t cols = 0; cols <= LONGEST; cols = check_next(cols)) {
+        struct grid x = grid_make(3, cols, cols + 2);
+        for (size_t i = 0; i < 3; i++)
+            for (size_t j = 0; j < cols; j++)
+                *grid_at(&x, i, j) = i == 1 ? 0x1p-40f : INFINITY;
+        assert_false(check_tier->any_below(x.data, x.stride, 3, cols, 0x1p-40f));
+        assert_false(check_tier->any_below(x.data, x.stride, 0, cols, 1));
+        for (size_t j = 0; j < cols; j += 1 + cols / 40) {
+            *grid_at(&x, j % 3, j) = 0x1.fffffep-41f;
+            assert_true(check_tier->any_below(x.data, x.stride, 3, cols, 0x1p-40f));
+            *grid_at(&x, j % 3, j) = 1;
+        }
+        grid_free(&x);
+    }
+}
+
+/* A tile and its mirror image in a matrix; what is around them stays as it was. */
+static void check_place(size_t rows, size_t cols, bool mirror, bool stream)
+{
+    enum { STRIDE = 3 * NL_PLACE_SIDE, HEIGHT = 2 * NL_PLACE_SIDE };
+    struct grid tile = grid_make(rows, cols, NL_PLACE_SIDE);
+    float *out = aligned_alloc(64, HEIGHT * STRIDE * sizeof *out);
+    assert_non_null(out);
+    for (size_t at = 0; at < HEIGHT * STRIDE; at++)
+        out[at] = -7;
+    grid_fill(&tile, FILL_SIGNS);
+    check_tier->place(tile.data, rows, cols, out + NL_PLACE_SIDE,
+                      mirror ? out + NL_PLACE_SIDE * STRIDE : NULL, STRIDE, stream);
+    for (size_t i = 0; i < HEIGHT; i++) {
+        for (size_t j = 0; j < STRIDE; j++) {
+            float expected = -7;
+            if (i < rows && j >= NL_PLACE_SIDE && j < NL_PLACE_SIDE + cols)
+                expected = *grid_at(&tile, i, j - NL_PLACE_SIDE);
+            if (mirror && i >= NL_PLACE_SIDE && i < NL_PLACE_SIDE + cols && j < rows)
+                expected = *grid_at(&tile, j, i - NL_PLACE_SIDE);
+            check_same_bits(out[i * STRIDE + j], expected, "place %zu × %zu: (%zu, %zu)", rows,
+                            cols, i, j);
+        }
+    }
+    grid_free(&tile);
+    free(out);
+}
+
+static void test_place(void **state)
+{
+    (void)state;
+    check_seed(65);
+    for (size_t size = 0; size <= NL_PLACE_SIDE; size++) {
+        check_place(size, size, size % 3 != 0, size % 2);
+        check_place(size, NL_PLACE_SIDE, true, size % 2);
+        check_place(NL_PLACE_SIDE, size, true, size % 2 == 0);
+        check_place(size, 17, true, true);
+        check_place(33, size, true, false);
+    }
+}
+
 static double *random_doubles(size_t count, bool infinite)
 {
     double *x = malloc(count * sizeof *x);
@@ -216,10 +277,9 @@ static void test_min_plus(void **state)
 int check_pairs(const char *tier)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_equal_rows),
-        cmocka_unit_test(test_min_plus),
+        cmocka_unit_test(test_sizes),      cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_equal_rows), cmocka_unit_test(test_any_below),
+        cmocka_unit_test(test_place),      cmocka_unit_test(test_min_plus),
     };
     return cmocka_run_group_tests_name(tier, tests, NULL, NULL);
 }
