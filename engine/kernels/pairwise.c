@@ -9,8 +9,10 @@
 #include "tier.h"
 
 enum {
+    WIDE = PANEL_VECS == 1 ? 4 : 1, /* panels */
+    /* Sixteen registers hold 6 × 2 sums; the chains that need constants are better off with 4. */
+    SQUARE_ROWS = PANEL_VECS == 2 ? 6 : 4,
     ROWS = 4,
-    WIDE = PANEL_VECS == 1 ? 4 : 1, /* sixteen registers hold no more than two vectors a row */
 };
 
 /* What a term adds to the chain, and what becomes of the sum. */
@@ -39,14 +41,14 @@ NL_INLINE vec add_chord(vec acc, vec q_high, vec q_low, vec high, vec low)
     return vec_fma(difference, difference, acc);
 }
 
-/* `nq` queries (1 or ROWS) against `np` neighbouring panels (1 or WIDE). */
+/* `nq` queries (1, ROWS or SQUARE_ROWS) against `np` neighbouring panels (1 or WIDE). */
 NL_INLINE void chain_tile(enum chain chain, int nq, int np, const float *q, size_t q_stride,
                           const float *panels, size_t d, float *out, size_t out_stride,
                           size_t columns)
 {
     const size_t width = chain == CHORD ? 2 * d : d; /* floats a row */
     const int vecs = np * PANEL_VECS;
-    vec acc[ROWS * WIDE * PANEL_VECS];
+    vec acc[SQUARE_ROWS * WIDE * PANEL_VECS];
     for (int a = 0; a < nq * vecs; a++)
         acc[a] = vec_zero();
     for (size_t k = 0; k < width; k += chain == CHORD ? 2 : 1) {
@@ -80,7 +82,7 @@ NL_INLINE void chain_tile(enum chain chain, int nq, int np, const float *q, size
     }
 }
 
-/* `nq` queries (1 or ROWS) against all keys. */
+/* `nq` queries (1, ROWS or SQUARE_ROWS) against all keys. */
 NL_INLINE void chain_strip(enum chain chain, int nq, const float *q, size_t q_stride,
                            const float *panels, size_t m, size_t d, float *out, size_t out_stride)
 {
@@ -100,6 +102,10 @@ NL_INLINE void chain_rows(enum chain chain, const float *q, size_t q_stride, siz
                           const float *panels, size_t m, size_t d, float *out, size_t out_stride)
 {
     size_t i = 0;
+    if (SQUARE_ROWS > ROWS && (chain == EUCLIDEAN || chain == SQUARES))
+        for (; n - i >= SQUARE_ROWS; i += SQUARE_ROWS)
+            chain_strip(chain, SQUARE_ROWS, q + i * q_stride, q_stride, panels, m, d,
+                        out + i * out_stride, out_stride);
     for (; n - i >= ROWS; i += ROWS)
         chain_strip(chain, ROWS, q + i * q_stride, q_stride, panels, m, d, out + i * out_stride,
                     out_stride);
