@@ -66,8 +66,8 @@ struct nl_moments {
     /* whether one of rows × cols numbers is below the bound; none of them NaN */                     \
     X(bool, any_below, (const float *x, size_t stride, size_t rows, size_t cols, float bound))         \
     /* out[i][j] = tile[i][j], mirror[j][i] the same (unless NULL); rows, cols <= NL_PLACE_SIDE,       \
-     * which is the tile's stride. stream: past the caches; out and mirror begin on, stride is a                   \
-     * multiple of, NL_LANES floats */                                                                                    \
+     * which is the tile's stride. stream: past the caches; out and mirror begin on, stride is a       \
+     * multiple of, NL_LANES floats */                                                                 \
     X(void, place,                                                                                     \
       (const float *tile, size_t rows, size_t cols, float *out, float *mirror, size_t stride,          \
        bool stream))                                                                                   \

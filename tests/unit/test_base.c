@@ -137,6 +137,27 @@ static void test_allocator(void **state)
     assert_int_equal(nl_alloc_live(), live);
 }
 
+/* Large blocks get their zeros from the system, also where memory is used a second time. */
+static void test_large_blocks_are_zeroed(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {(4 << 20) - 65, (4 << 20) - 64, 4 << 20, (6 << 20) + 100,
+                                   9999999};
+    for (size_t s = 0; s < COUNT(sizes); s++) {
+        for (int turn = 0; turn < 3; turn++) {
+            unsigned char *block = nl_alloc(sizes[s], 1);
+            size_t others = 0;
+            assert_non_null(block);
+            assert_int_equal((uintptr_t)block % NL_ALIGNMENT, 0);
+            for (size_t k = 0; k < sizes[s]; k++)
+                others += block[k] != 0;
+            assert_int_equal(others, 0);
+            memset(block, 7, sizes[s]);
+            nl_free(block);
+        }
+    }
+}
+
 static void test_allocator_overflow(void **state)
 {
     (void)state;
@@ -394,6 +415,7 @@ int main(void)
         cmocka_unit_test(test_cpu_names),
         cmocka_unit_test(test_cpu_environment),
         cmocka_unit_test(test_allocator),
+        cmocka_unit_test(test_large_blocks_are_zeroed),
         cmocka_unit_test(test_allocator_overflow),
         cmocka_unit_test(test_allocator_fails_once),
         cmocka_unit_test(test_matrix),

@@ -176,6 +176,34 @@ static void test_c41_every_size_is_exact(void **state)
 }
 
 /* Odd strides, in and out, and nothing written beside the n × n numbers. */
+/* D so large that it is written past the caches, and one that cannot be for its stride. */
+static void test_large_matrices(void **state)
+{
+    (void)state;
+    enum { N = 2101, STRIDE = N + 2 };
+    nl_exec exec = {0};
+    nl_matrix x = random_rows(N, 3, 5), d, odd;
+    assert_int_equal(nl_pool_create(2, &exec.pool, NULL), NL_OK);
+    assert_int_equal(nl_matrix_alloc(&odd, N, STRIDE, NULL), NL_OK);
+    nl_matrix view = nl_matrix_view(odd.data, N, N, STRIDE);
+    for (int cpu = NL_CPU_SCALAR; cpu < NL_CPU_COUNT; cpu++) {
+        if (!nl_cpu_available((nl_cpu)cpu))
+            continue;
+        exec.kernels = nl_kernels_get((nl_cpu)cpu, NULL);
+        d = dissim(&x, &exec);
+        assert_int_equal(nl_dissim(NL_METRIC_EUCLIDEAN, &x, &exec, &view, NULL), NL_OK);
+        for (size_t i = 0; i < N; i++)
+            assert_memory_equal(nl_row(&d, i), nl_row(&view, i), N * sizeof(float));
+        for (size_t i = 0; i < N; i += 7)
+            for (size_t j = 0; j <= i; j++)
+                assert_true(nl_row(&d, i)[j] == nl_row(&d, j)[i]);
+        nl_matrix_free(&d);
+    }
+    nl_pool_free(&exec.pool);
+    nl_matrix_free(&odd);
+    nl_matrix_free(&x);
+}
+
 static void test_views_with_odd_strides(void **state)
 {
     (void)state;
@@ -433,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_c31_equal_rows_are_exactly_zero_apart),
         cmocka_unit_test(test_c39_same_bits_on_every_tier_and_thread_count),
         cmocka_unit_test(test_c41_every_size_is_exact),
+        cmocka_unit_test(test_large_matrices),
         cmocka_unit_test(test_views_with_odd_strides),
         cmocka_unit_test(test_nearly_equal_rows_have_the_right_digits),
         cmocka_unit_test(test_extremes_neither_overflow_nor_vanish),
