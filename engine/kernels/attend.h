@@ -15,31 +15,43 @@ enum {
 
 /*
  * y[i] = Σ_j softmax_j(e_ij) v_j with exponents
- *     e_ij = scale · q_i·k_j − shift_j              (distance false)
- *     e_ij = −Σ_k ω_k (q_ik − k_jk)² − shift_j      (distance true)
- * in base 2: scale, ω and shift hold the factor log2(e).
+ *     e_ij = scale · q_i·k_j − shift_j              (NL_ATTEND_SOFTMAX)
+ *     e_ij = −Σ_k ω_k (q_ik − k_jk)² − shift_j      (NL_ATTEND_DISTANCE)
+ * in base 2: scale, ω and shift hold the factor log2(e). Or y[i] = Σ_j a_ij v_j with
+ *     a_ij = scale · q_i·k_j                        (NL_ATTEND_PRODUCT)
+ *     a_ij = scale · max(q_i + k_j, 0)              (NL_ATTEND_RELU: d = 1)
  */
+enum nl_attend_kind {
+    NL_ATTEND_SOFTMAX,
+    NL_ATTEND_DISTANCE,
+    NL_ATTEND_PRODUCT,
+    NL_ATTEND_RELU,
+};
+
 struct nl_attend_block {
+    enum nl_attend_kind kind;
     const float *q; /* n × d, n <= NL_ATTEND_BLOCK */
     size_t q_stride, n, d;
-    const float *keys; /* packed, m of them */
+    const float *keys; /* packed, m of them; NL_ATTEND_RELU: as they are */
     size_t m;
-    const float *values; /* packed by channel: panel c holds NL_LANES channels of every key */
-    size_t dv;
-    bool distance;
+    const float *values; /* m × dv */
+    size_t v_stride, dv;
     float scale;
     const float *shift; /* m of them, or NULL for 0 */
-    const float *omega; /* d weights; distance only */
+    const float *omega; /* d weights; NL_ATTEND_DISTANCE only */
     float *y;           /* n × dv */
     size_t y_stride;
     float *scratch; /* nl_attend_scratch(d, dv) floats, 64-byte aligned */
+    /* Asked after every block of keys, and at least every few milliseconds, unless NULL: true ends
+     * the call, and what y holds means nothing. */
+    bool (*stop)(void *context);
+    void *context;
 };
 
 /* Floats of scratch memory that a block takes. */
 static inline size_t nl_attend_scratch(size_t d, size_t dv)
 {
-    const size_t channels = (dv + 15) / 16 * 16;
-    return NL_ATTEND_BLOCK * (d + channels + 2) + NL_ATTEND_QUERIES * NL_ATTEND_KEYS;
+    return NL_ATTEND_BLOCK * (d + dv + 2) + NL_ATTEND_QUERIES * NL_ATTEND_KEYS;
 }
 
 #endif

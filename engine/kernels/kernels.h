@@ -91,8 +91,8 @@ struct nl_moments {
     /* packs m rows of d features as keys: nl_panels_size(m, d) floats, the last panel filled up       \
      */                                                                                                \
     X(void, pack, (const float *rows, size_t stride, size_t m, size_t d, float *panels))               \
-    /* fused attention of a block of queries: see attend.h */                                          \
-    X(void, attend, (const struct nl_attend_block *block))                                             \
+    /* fused attention of a block of queries: see attend.h; false when it was stopped */               \
+    X(bool, attend, (const struct nl_attend_block *block))                                             \
     /* y[i][c] = Σ_j a[i][j] · v[j][c]; a is n × m, v is m × dv, y is n × dv */                   \
     X(void, mix,                                                                                       \
       (const float *a, size_t a_stride, size_t n, size_t m, const float *v, size_t v_stride,           \

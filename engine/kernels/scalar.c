@@ -311,47 +311,62 @@ static void pack(const float *rows, size_t stride, size_t m, size_t d, float *pa
                 j < m ? rows[j * stride + k] : 0;
 }
 
-/* Exponent of query i and key j, in base 2. */
-static double exponent(const struct nl_attend_block *b, size_t i, size_t j)
+/* Exponent of query i and key j in base 2; without softmax their weight. */
+static double score(const struct nl_attend_block *b, size_t i, size_t j)
 {
     const float *q_i = b->q + i * b->q_stride;
+    const double scale = (double)b->scale;
     double sum = 0;
+    if (b->kind == NL_ATTEND_RELU)
+        return scale * fmax((double)q_i[0] + (double)key_at(b->keys, 1, j, 0), 0);
     for (size_t k = 0; k < b->d; k++) {
         double q = (double)q_i[k], key = (double)key_at(b->keys, b->d, j, k);
-        if (b->distance)
+        if (b->kind == NL_ATTEND_DISTANCE)
             sum -= (double)b->omega[k] * (q - key) * (q - key);
         else
-            sum += (double)b->scale * q * key;
+            sum += scale * q * key;
     }
-    return b->shift ? sum - (double)b->shift[j] : sum;
+    return b->shift && b->kind != NL_ATTEND_PRODUCT ? sum - (double)b->shift[j] : sum;
 }
 
-static void attend(const struct nl_attend_block *b)
+static bool attend_query(const struct nl_attend_block *b, size_t i)
 {
+    const bool softmax = b->kind == NL_ATTEND_SOFTMAX || b->kind == NL_ATTEND_DISTANCE;
     double *p = (double *)(void *)b->scratch; /* of NL_ATTEND_KEYS keys at a time */
-    for (size_t i = 0; i < b->n; i++) {
-        double top = -INFINITY, total = 0;
-        for (size_t j = 0; j < b->m; j++)
-            top = fmax(top, exponent(b, i, j));
-        for (size_t c = 0; c < b->dv; c++)
-            b->y[i * b->y_stride + c] = 0;
-        for (size_t j0 = 0; j0 < b->m; j0 += NL_ATTEND_KEYS) {
-            const size_t keys = b->m - j0 < NL_ATTEND_KEYS ? b->m - j0 : NL_ATTEND_KEYS;
-            for (size_t j = 0; j < keys; j++) {
-                p[j] = exp2(exponent(b, i, j0 + j) - top);
-                total += p[j];
-            }
-            for (size_t c = 0; c < b->dv; c++) {
-                const float *v = b->values + c / NL_LANES * NL_LANES * b->m + c % NL_LANES;
-                double sum = 0;
-                for (size_t j = 0; j < keys; j++)
-                    sum += p[j] * (double)v[(j0 + j) * NL_LANES];
-                b->y[i * b->y_stride + c] += (float)sum;
-            }
-        }
-        for (size_t c = 0; c < b->dv; c++)
-            b->y[i * b->y_stride + c] = (float)((double)b->y[i * b->y_stride + c] / total);
+    double top = -INFINITY, total = 0;
+    for (size_t j = 0; softmax && j < b->m; j++) {
+        if (j % NL_ATTEND_KEYS == 0 && b->stop && b->stop(b->context))
+            return false;
+        top = fmax(top, score(b, i, j));
     }
+    for (size_t c = 0; c < b->dv; c++)
+        b->y[i * b->y_stride + c] = 0;
+    for (size_t j0 = 0; j0 < b->m; j0 += NL_ATTEND_KEYS) {
+        const size_t keys = b->m - j0 < NL_ATTEND_KEYS ? b->m - j0 : NL_ATTEND_KEYS;
+        if (b->stop && b->stop(b->context))
+            return false;
+        for (size_t j = 0; j < keys; j++) {
+            p[j] = softmax ? exp2(score(b, i, j0 + j) - top) : score(b, i, j0 + j);
+            total += p[j];
+        }
+        for (size_t c = 0; c < b->dv; c++) {
+            double sum = 0;
+            for (size_t j = 0; j < keys; j++)
+                sum += p[j] * (double)b->values[(j0 + j) * b->v_stride + c];
+            b->y[i * b->y_stride + c] += (float)sum;
+        }
+    }
+    for (size_t c = 0; softmax && c < b->dv; c++)
+        b->y[i * b->y_stride + c] = (float)((double)b->y[i * b->y_stride + c] / total);
+    return true;
+}
+
+static bool attend(const struct nl_attend_block *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (!attend_query(b, i))
+            return false;
+    return true;
 }
 
 const struct nl_kernels nl_kernels_scalar = {.cpu = NL_CPU_SCALAR,

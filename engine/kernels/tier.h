@@ -20,6 +20,30 @@ NL_KERNEL_LIST(X)
 /* Vectors that make up one panel of NL_LANES keys. */
 enum { PANEL_VECS = NL_LANES / VEC_LANES };
 
+/* Vectors that vec_exp2 takes at once: as many as fit into the registers. */
+enum { EXP2_VECS = 3 * NL_TILE_ROWS / 4 };
+
+#ifndef NL_VEC_EXP2_PARTS
+/*
+ * x = n + r, n whole, |r| <= 1/2; x below −126 counts as that. Adding 1.5·2²³ rounds to a whole
+ * number and leaves it in the lowest bits, from where a shift puts it into an exponent.
+ */
+static inline vec vec_exp2_whole_part(vec x, vec *r)
+{
+    const vec magic = vec_set1(12582912.0f);
+    vec y = vec_max(x, vec_set1(-126.0f));
+    vec t = vec_add(y, magic);
+    *r = vec_sub(y, vec_sub(t, magic));
+    return t;
+}
+
+/* e · 2^n of that n */
+static inline vec vec_exp2_join(vec e, vec t)
+{
+    return vec_add_exponent(e, t);
+}
+#endif
+
 /* The first `count` lanes only, for the end of a row of exact size. */
 static inline void vec_store_part(float *p, vec x, size_t count)
 {
@@ -66,24 +90,30 @@ static inline vec vec_exp(vec x)
 }
 
 /*
- * 2^x for x <= 0, relative error below 2.1e-7; at least 2^−126, which is nothing beside 1. Adding
- * 1.5·2²³ rounds to a whole number n and leaves it in the lowest bits, from where a shift puts it
- * into the exponent of 2^r, |r| <= 1/2. The polynomial of degree 5 is the one whose largest
- * relative error is smallest (7.5e-8 before rounding).
+ * x[i] = 2^x[i] for x <= 0, relative error below 1.7e-7, 1 for 0; below 2^−125 it may be anything
+ * from 0 to there, which is nothing beside 1. 2^x = 2^n · 2^r with n = round(x), |r| <= 1/2, and
+ * the polynomial 1 + … of degree 5 whose largest relative error is smallest (9.2e-8 before
+ * rounding). Step by step for several vectors: one after the other, the processor would wait for
+ * each step of a long chain.
  */
-static inline vec vec_exp2(vec x)
+NL_INLINE void vec_exp2(vec *x, int count)
 {
-    const vec magic = vec_set1(12582912.0f);
-    vec y = vec_max(x, vec_set1(-126.0f));
-    vec t = vec_add(y, magic);
-    vec r = vec_sub(y, vec_sub(t, magic));
-    vec e = vec_set1(0.00132764725f);
-    e = vec_fma(e, r, vec_set1(0.00967554189f));
-    e = vec_fma(e, r, vec_set1(0.0555071309f));
-    e = vec_fma(e, r, vec_set1(0.240221202f));
-    e = vec_fma(e, r, vec_set1(0.693146944f));
-    e = vec_fma(e, r, vec_set1(1.00000012f));
-    return vec_add_exponent(e, t);
+    static const float c[] = {0.00967151299f, 0.0555073395f, 0.240222424f, 0.693147004f, 1.0f};
+    vec n[EXP2_VECS], r[EXP2_VECS], e[EXP2_VECS];
+#pragma GCC unroll 8
+    for (int i = 0; i < count; i++)
+        n[i] = vec_exp2_whole_part(x[i], &r[i]);
+#pragma GCC unroll 8
+    for (int i = 0; i < count; i++)
+        e[i] = vec_set1(0.00132647203f);
+#pragma GCC unroll 8
+    for (int k = 0; k < 5; k++)
+#pragma GCC unroll 8
+        for (int i = 0; i < count; i++)
+            e[i] = vec_fma(e[i], r[i], vec_set1(c[k]));
+#pragma GCC unroll 8
+    for (int i = 0; i < count; i++)
+        x[i] = vec_exp2_join(e[i], n[i]);
 }
 
 /* 2^n for whole n <= 0, exactly; 0 below -126. */

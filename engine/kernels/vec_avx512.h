@@ -120,6 +120,22 @@ static inline vec vec_add_exponent(vec x, vec t)
     return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(x), bits));
 }
 
+/* x = n + r, n whole, |r| <= 1/2 */
+#define NL_VEC_EXP2_PARTS
+static inline vec vec_exp2_whole_part(vec x, vec *r)
+{
+    vec n = vec_round(x);
+    *r = _mm512_sub_ps(x, n);
+    return n;
+}
+
+/* e · 2^n of that n for e in [0.7, 1.5]; 0 where it would not be a normal number */
+static inline vec vec_exp2_join(vec e, vec n)
+{
+    __mmask16 normal = _mm512_cmp_ps_mask(n, _mm512_set1_ps(-125.0f), _CMP_GE_OQ);
+    return _mm512_maskz_scalef_ps(normal, e, n);
+}
+
 /* x where a >= b, otherwise 0 */
 static inline vec vec_where_ge(vec x, vec a, vec b)
 {
