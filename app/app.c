@@ -96,6 +96,7 @@ void app_destroy(struct app **pointer)
         result_release(&app->results[s]);
     undo_free(&app->undo);
     reorder_free(&app->reorder);
+    detail_free(&app->detail);
     selection_free(&app->selection);
     free(app->row_weights);
     free(app);
@@ -353,6 +354,7 @@ static struct scene scene_of(struct app *app, double time)
         .result = result,
         .row = &app->row,
         .order = app->order,
+        .detail = &app->detail,
         .selection = &app->selection,
         .kind = result_kind(result),
         .stale_map = app_is_stale(app, 0, time),
@@ -421,6 +423,11 @@ static void fill_sources(struct app *app, const struct scene *scene)
     const nl_matrix *cells = cells_matrix(scene->result->cells);
     const struct overview_part *overview = scene->result->overview;
     const int n = (int)app->order.n;
+    const struct detail *detail = &app->detail;
+    if (detail->key)
+        slots[DRAW_SLOT_MATRIX] =
+            (struct draw_source){detail->key,         DRAW_R32F,        (int)detail->d.cols,
+                                 (int)detail->d.rows, detail->d.stride, detail->d.data};
     if (cells->rows > 0) {
         slots[DRAW_SLOT_MATRIX] = (struct draw_source){
             cells_key(scene->result->cells), DRAW_R32F, n, n, cells->stride, cells->data};
@@ -443,6 +450,12 @@ static void step_order(struct app *app, const struct inputs *inputs)
     if (app->order.moving)
         ui_again(&app->ui);
     selection_follow(&app->selection, result);
+    const nl_exec exec = {.kernels = job_kernels(app->job)};
+    double window[4];
+    view_zoom_window(&app->view.matrix, &window[0], &window[1], &window[2], &window[3]);
+    for (int i = 0; i < 4; i++)
+        window[i] *= (double)app->order.n;
+    detail_step(&app->detail, &app->docs[app->scene], result, window, &exec);
 }
 
 void app_step(struct app *app, const struct inputs *inputs, struct ui_frame *frame)

@@ -36,6 +36,7 @@ struct app {
 
     struct reorder reorder;
     struct order_view order; /* of this frame */
+    struct detail detail;
     struct selection selection;
 
     struct view view;

@@ -87,8 +87,11 @@ struct cells_part {
 struct overview_part {
     struct part part;
     nl_matrix mean;
-    float high;   /* the largest of all n × n, where only this is computed; else 0 */
-    double bytes; /* that it took */
+    /* Where D is not held whole: */
+    nl_matrix largest; /* of what each mean is over */
+    float high;        /* the largest of all n × n */
+    double bandwidth;  /* that was used; 0 = none */
+    double bytes;      /* that it took */
 };
 
 /* How good an order is. */

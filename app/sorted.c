@@ -340,6 +340,7 @@ struct cells_part *cells_part_make(const struct doc *doc, const struct source_pa
 static void overview_destroy(struct part *part)
 {
     nl_matrix_free(&((struct overview_part *)part)->mean);
+    nl_matrix_free(&((struct overview_part *)part)->largest);
 }
 
 /* Means of what is never held whole. */
@@ -350,17 +351,16 @@ static nl_status blockwise(const struct doc *doc, const struct features_part *fe
     const nl_dissim_params params = {(nl_metric_id)param_choice(doc, PARAM_METRIC),
                                      param_number(doc, PARAM_BANDWIDTH)};
     const nl_matrix *x = &features->features.x;
-    nl_matrix largest = {0};
-    nl_status status = nl_matrix_alloc(&largest, OVERVIEW_SIDE, OVERVIEW_SIDE, error);
+    nl_status status = nl_matrix_alloc(&part->largest, OVERVIEW_SIDE, OVERVIEW_SIDE, error);
     if (status == NL_OK)
-        status = nl_dissim_overview(&params, x, order->order, exec, &part->mean, &largest, error);
+        status = nl_dissim_overview(&params, x, order->order, exec, &part->mean, &part->largest,
+                                    &part->bandwidth, error);
     if (status == NL_OK) {
         size_t i, j;
-        part->high = nl_dissim_largest(&largest, &i, &j);
+        part->high = nl_dissim_largest(&part->largest, &i, &j);
     }
     part->bytes = nl_dissim_overview_bytes(x->rows, x->cols, OVERVIEW_SIDE,
                                            exec->pool ? nl_pool_threads(exec->pool) : 1);
-    nl_matrix_free(&largest);
     return status;
 }
 

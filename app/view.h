@@ -8,6 +8,7 @@
 #define NONLOCAL_APP_VIEW_H
 
 #include "command.h"
+#include "detail.h"
 #include "job.h"
 #include "selection.h"
 #include "ui/widgets.h"
@@ -38,6 +39,7 @@ struct scene {
     const struct result *result; /* parts may be NULL while nothing is there yet */
     const struct row_view *row;
     struct order_view order; /* of the matrix, on its way to the result's */
+    const struct detail *detail;
     const struct selection *selection;
     enum source_kind kind; /* of the result's source */
     /* What is shown is not (yet) what the document asks for, for long enough to say so. */

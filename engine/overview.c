@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "alloc.h"
 #include "pairs.h"
@@ -180,7 +181,7 @@ static nl_status mirror_overview(nl_matrix *overview, nl_error *error)
 
 nl_status nl_dissim_overview(const nl_dissim_params *params, const nl_matrix *x,
                              const size_t *order, const nl_exec *exec, nl_matrix *mean,
-                             nl_matrix *largest, nl_error *error)
+                             nl_matrix *largest, double *bandwidth, nl_error *error)
 {
     const size_t workers = nl_exec_workers(exec);
     nl_dissim_params used = *params;
@@ -206,7 +207,54 @@ nl_status nl_dissim_overview(const nl_dissim_params *params, const nl_matrix *x,
     if (status == NL_OK && largest)
         status = mirror_overview(largest, error);
     nl_free(b.tiles);
+    if (bandwidth)
+        *bandwidth = used.metric == NL_METRIC_GAUSSIAN ? used.bandwidth : 0;
     nl_free(b.cells);
     nl_pairs_free(&pairs);
+    return status;
+}
+
+/* The m columns' rows of X, up to a whole panel, and below them the n rows'. */
+static nl_status gather_rows(const nl_matrix *x, const size_t *rows, const size_t *columns,
+                             const nl_matrix *d, nl_matrix *gathered, nl_error *error)
+{
+    const size_t first = (d->cols + NL_LANES - 1) / NL_LANES * NL_LANES;
+    nl_status status = nl_matrix_alloc(gathered, first + d->rows, x->cols, error);
+    for (size_t p = 0; status == NL_OK && p < gathered->rows; p++) {
+        const size_t at = p >= first    ? rows[p - first]
+                          : p < d->cols ? columns[p]
+                                        : columns[d->cols - 1];
+        memcpy(nl_row(gathered, p), nl_row(x, at), x->cols * sizeof(float));
+    }
+    return status;
+}
+
+nl_status nl_dissim_between(const nl_dissim_params *params, const nl_matrix *x, const size_t *rows,
+                            const size_t *columns, const nl_exec *exec, nl_matrix *d,
+                            nl_error *error)
+{
+    struct nl_pairs pairs = {0};
+    nl_matrix gathered = {0};
+    nl_status status = d->rows && d->cols ? gather_rows(x, rows, columns, d, &gathered, error)
+                                          : nl_fail(error, NL_INVALID, "there are no pairs");
+    if (status == NL_OK)
+        status = nl_pairs_check(params, &gathered, error);
+    if (status == NL_OK && params->metric == NL_METRIC_GAUSSIAN && params->bandwidth == 0)
+        status = nl_fail(error, NL_INVALID, "single pairs do not tell a bandwidth; name one");
+    if (status == NL_OK)
+        status = nl_pairs_make(params, &gathered, NULL, exec, &pairs, error);
+    if (status == NL_OK)
+        nl_pairs_tile(&pairs, gathered.rows - d->rows, d->rows, 0, d->cols, d->data, d->stride);
+    for (size_t p = 0; status == NL_OK && p < d->rows; p++)
+        for (size_t q = 0; q < d->cols; q++) {
+            if (rows[p] == columns[q])
+                nl_row(d, p)[q] = 0; /* also where the row has no direction */
+            else if (!isfinite(nl_row(d, p)[q]))
+                status = nl_fail(error, NL_LIMIT,
+                                 "rows %zu and %zu are further apart than a float can say",
+                                 rows[p] + 1, columns[q] + 1);
+        }
+    nl_pairs_free(&pairs);
+    nl_matrix_free(&gathered);
     return status;
 }

@@ -57,11 +57,17 @@ static void mark_column(struct ui *ui, const struct frame *frame, double positio
     mark_band(ui, (struct draw_rect){x, frame->rect.y, thick, frame->rect.h}, color);
 }
 
+/* Single pairs are at hand, not only means over many. */
+static bool sees_cells(const struct scene *scene)
+{
+    return cells_matrix(scene->result->cells)->rows > 0 || scene->detail->key;
+}
+
 /* The finished picture of all is enough while a pixel covers at least one of its cells. */
 static bool wants_overview(const struct scene *scene, const struct frame *frame)
 {
     const struct overview_part *overview = scene->result->overview;
-    if (!overview || overview->mean.rows == 0 || scene->order.moving)
+    if (!overview || overview->mean.rows == 0 || scene->order.moving || scene->detail->key)
         return false;
     return cells_matrix(scene->result->cells)->rows == 0 ||
            frame->x1 - frame->x0 > (double)scene->order.n / 4;
@@ -70,12 +76,15 @@ static bool wants_overview(const struct scene *scene, const struct frame *frame)
 static void draw_cells(struct ui *ui, const struct frame *frame, const struct scene *scene,
                        const struct bar *bar, const float range[2])
 {
+    const struct detail *detail = scene->detail; /* the slot begins where it does */
+    const double left = detail->key ? (double)detail->x0 : 0;
+    const double top = detail->key ? (double)detail->y0 : 0;
     const struct draw_matrix matrix = {
         .n = (float)scene->order.n,
-        .x0 = (float)frame->x0,
-        .y0 = (float)frame->y0,
-        .x1 = (float)frame->x1,
-        .y1 = (float)frame->y1,
+        .x0 = (float)(frame->x0 - left),
+        .y0 = (float)(frame->y0 - top),
+        .x1 = (float)(frame->x1 - left),
+        .y1 = (float)(frame->y1 - top),
         .low = (float)bar->low,
         .high = (float)bar->high,
         .from = range[0],
@@ -103,17 +112,17 @@ static draw_color ink_on(const struct bar *bar, const float range[2], double val
 static void draw_numbers(struct ui *ui, const struct frame *frame, const struct scene *scene,
                          const struct bar *bar, const float range[2])
 {
-    const nl_matrix *cells = cells_matrix(scene->result->cells);
     const struct order_view *order = &scene->order;
     const float side = frame->rect.w / (float)(frame->x1 - frame->x0);
-    if (cells->rows == 0 || order->moving || side < ui_px(ui->style, 36))
+    if (!sees_cells(scene) || order->moving || side < ui_px(ui->style, 36))
         return;
     const size_t end_x = (size_t)fmin(ceil(frame->x1), (double)order->n);
     const size_t end_y = (size_t)fmin(ceil(frame->y1), (double)order->n);
     struct ui_type type = ui_type_caption(ui);
     for (size_t y = (size_t)fmax(frame->y0, 0); y < end_y; y++)
         for (size_t x = (size_t)fmax(frame->x0, 0); x < end_x; x++) {
-            const double value = (double)nl_row(cells, order->order[y])[order->order[x]];
+            const double value =
+                detail_value(scene->detail, scene->result->cells, order->order, y, x);
             const struct draw_rect cell = {frame->rect.x + (float)((double)x - frame->x0) * side,
                                            frame->rect.y + (float)((double)y - frame->y0) * side,
                                            side, side};
@@ -202,33 +211,40 @@ static void draw_selection(struct ui *ui, struct draw_rect strip, const struct f
     }
 }
 
-/* What cell (i, j) says, i and j being rows of the file. */
-static void say_cell(struct ui *ui, const struct scene *scene, size_t i, size_t j)
+/* What the cell at positions (y, x) says. */
+static void say_cell(struct ui *ui, const struct scene *scene, size_t y, size_t x)
 {
     const struct cells_part *cells = scene->result->cells;
-    const nl_matrix *matrix = cells_matrix(cells);
+    const size_t *order = scene->order.order;
+    const double value = detail_value(scene->detail, cells, order, y, x);
     const char *letter = view_matrix_letter(cells->shown);
     char query[64], key[64], number[32], text[240];
     snprintf(text, sizeof text, "%s %s, %s %s\n%s%s = %s", tr("query"),
-             view_row_name(scene, i, query, sizeof query), tr("key"),
-             view_row_name(scene, j, key, sizeof key),
-             cells->shown == SHOWN_MEANS && scene->order.position[i] < scene->order.position[j]
-                 ? tr("mean of their classes, ")
-                 : "",
-             letter, view_number((double)nl_row(matrix, i)[j], number, sizeof number));
+             view_row_name(scene, order[y], query, sizeof query), tr("key"),
+             view_row_name(scene, order[x], key, sizeof key),
+             cells->shown == SHOWN_MEANS && y < x ? tr("mean of their classes, ") : "", letter,
+             view_number(value, number, sizeof number));
     ui_note(ui, text);
 }
 
 /* The same of a cell of the overview, where single pairs are not held. */
 static void say_mean(struct ui *ui, const struct scene *scene, size_t y, size_t x)
 {
-    const nl_matrix *mean = &scene->result->overview->mean;
-    const size_t s = mean->rows, n = scene->order.n;
-    char number[32], text[200];
-    snprintf(text, sizeof text, "%s %zu–%zu, %zu–%zu\n%s D = %s", tr("positions"), y * n / s + 1,
-             (y + 1) * n / s, x * n / s + 1, (x + 1) * n / s, tr("mean"),
-             view_number((double)nl_row(mean, y)[x], number, sizeof number));
+    const struct overview_part *overview = scene->result->overview;
+    const size_t s = overview->mean.rows, n = scene->order.n;
+    char mean[32], largest[32], text[200];
+    snprintf(text, sizeof text, "%s %zu–%zu, %zu–%zu\n%s D = %s, %s %s", tr("positions"),
+             y * n / s + 1, (y + 1) * n / s, x * n / s + 1, (x + 1) * n / s, tr("mean"),
+             view_number((double)nl_row(&overview->mean, y)[x], mean, sizeof mean), tr("largest"),
+             view_number((double)nl_row(&overview->largest, y)[x], largest, sizeof largest));
     ui_note(ui, text);
+}
+
+/* The cell of an overview of side s that a position of n lies in. */
+static size_t overview_cell(size_t position, size_t s, size_t n)
+{
+    const size_t cell = position * s / n;
+    return cell + 1 < s && position >= (cell + 1) * n / s ? cell + 1 : cell;
 }
 
 /* The position under a point, as a row and a column of the order shown. */
@@ -278,11 +294,11 @@ static void react(struct ui *ui, const struct frame *frame, const struct scene *
                   struct view *view, struct edits *edits)
 {
     const struct order_view *order = &scene->order;
-    const bool whole = cells_matrix(scene->result->cells)->rows > 0;
+    const bool whole = sees_cells(scene);
     const ui_id id = ui_id_of(ui, "matrix");
     const struct ui_signal signal = ui_interact(
         ui, id, frame->rect, UI_ITEM_FOCUS | UI_ITEM_WHEEL | UI_ITEM_MIDDLE | UI_ITEM_RIGHT);
-    const double most = whole ? fmax((double)order->n / 4, 1) : 8;
+    const double most = fmax((double)order->n / 4, 1);
     struct draw_rect box;
     bool done = false;
     size_t i, j;
@@ -301,7 +317,7 @@ static void react(struct ui *ui, const struct frame *frame, const struct scene *
     ui_set_cursor(ui, signal.held && signal.button != UI_LEFT ? UI_CURSOR_MOVE : UI_CURSOR_CROSS);
     if (!whole) {
         const size_t s = scene->result->overview->mean.rows;
-        say_mean(ui, scene, i * s / order->n, j * s / order->n);
+        say_mean(ui, scene, overview_cell(i, s, order->n), overview_cell(j, s, order->n));
         return;
     }
     if (linked) {
@@ -310,7 +326,7 @@ static void react(struct ui *ui, const struct frame *frame, const struct scene *
         view->hover_query_next = order->order[i];
     }
     if (linked || !scene->result->attention) /* names are those of the rows at hand */
-        say_cell(ui, scene, order->order[i], order->order[j]);
+        say_cell(ui, scene, i, j);
 }
 
 /* Where the parts of the panel are. */

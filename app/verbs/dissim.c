@@ -140,7 +140,7 @@ static nl_status compute_overview(const struct doc *doc, struct work *work, nl_e
         status = nl_matrix_alloc(&largest, OVERVIEW_SIDE, OVERVIEW_SIDE, error);
     if (status == NL_OK)
         status = nl_dissim_overview(&params, &work->features.x, work->order, &work->exec.exec,
-                                    &work->d, &largest, error);
+                                    &work->d, &largest, &work->bandwidth, error);
     if (status == NL_OK)
         work->largest = nl_dissim_largest(&largest, &i, &j);
     nl_matrix_free(&largest);

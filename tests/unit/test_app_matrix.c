@@ -593,6 +593,23 @@ static void test_more_rows_than_are_held(void **state)
     cell_point(&rig, (double)(cy * n / s) + 2, (double)(cx * n / s) + 2, &x, &y);
     hover(&rig, x, y);
     assert_non_null(rig_find_text(&rig, "mean D ="));
+    /* zoomed in, single pairs are there after all */
+    for (int i = 0; i < 40; i++) {
+        rig.in.wheel_y = 1;
+        rig_frame(&rig);
+    }
+    hover(&rig, x, y);
+    assert_false(matrix_of(&rig)->u.matrix.overview);
+    const float *a = nl_row(x_rows, rig.app->view.hover_query);
+    const float *b = nl_row(x_rows, rig.app->view.hover_row);
+    double squares = 0;
+    char number[32], words[64];
+    for (size_t k = 0; k < x_rows->cols; k++)
+        squares += ((double)a[k] - (double)b[k]) * ((double)a[k] - (double)b[k]);
+    snprintf(words, sizeof words, "D = %s", view_number(sqrt(squares), number, sizeof number));
+    assert_non_null(rig_find_text(&rig, words));
+    rig_key(&rig, 'f', 0);
+    assert_true(matrix_of(&rig)->u.matrix.overview);
     rig_set(&rig, PARAM_SHOWN, SHOWN_WEIGHTS);
     rig_settle(&rig);
     assert_null(rig_find(&rig, DRAW_MATRIX));

@@ -474,6 +474,39 @@ static void test_rounding_in_a_ready_matrix_is_removed(void **state)
     nl_matrix_free(&copy);
 }
 
+/* The bits of the whole, whatever rows are asked for, in whatever order, and twice. */
+static void test_single_pairs_are_those_of_the_whole(void **state)
+{
+    enum { N = 70, D = 13 };
+    static const size_t rows[] = {69, 0, 3, 3, 17, 41}, columns[] = {5, 3, 69, 0, 33};
+    nl_matrix x = {0}, d = {0}, between = {0};
+    nl_error error = {0};
+    (void)state;
+    assert_int_equal(nl_matrix_alloc(&x, N, D, &error), NL_OK);
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = 0; k < D; k++)
+            nl_row(&x, i)[k] = i == 3 ? 0 : sinf((float)(i * D + k) * 0.7f);
+    assert_int_equal(nl_matrix_alloc(&d, N, N, &error), NL_OK);
+    assert_int_equal(nl_matrix_alloc(&between, 6, 5, &error), NL_OK);
+    for (int metric = 0; metric < NL_METRIC_COUNT; metric++) {
+        const nl_dissim_params params = {(nl_metric_id)metric, 0.8};
+        assert_int_equal(nl_dissim_run(&params, &x, &plain_exec, &d, NULL, &error), NL_OK);
+        assert_int_equal(
+            nl_dissim_between(&params, &x, rows, columns, &plain_exec, &between, &error), NL_OK);
+        for (size_t p = 0; p < 6; p++)
+            for (size_t q = 0; q < 5; q++)
+                assert_true(nl_row(&between, p)[q] == nl_row(&d, rows[p])[columns[q]]);
+    }
+    const nl_dissim_params open_width = {NL_METRIC_GAUSSIAN, 0};
+    assert_int_equal(
+        nl_dissim_between(&open_width, &x, rows, columns, &plain_exec, &between, &error),
+        NL_INVALID);
+    nl_matrix_free(&x);
+    nl_matrix_free(&d);
+    nl_matrix_free(&between);
+    assert_int_equal(nl_alloc_live(), 0);
+}
+
 static void test_blocks_give_the_overview_of_the_whole(void **state)
 {
     (void)state;
@@ -493,7 +526,8 @@ static void test_blocks_give_the_overview_of_the_whole(void **state)
             nl_matrix d = dissim_of(params.metric, &x, &plain_exec);
             assert_int_equal(nl_matrix_overview(&d, shown, &plain_exec, &whole, NULL), NL_OK);
             assert_int_equal(
-                nl_dissim_overview(&params, &x, shown, &plain_exec, &mean, &largest, NULL), NL_OK);
+                nl_dissim_overview(&params, &x, shown, &plain_exec, &mean, &largest, NULL, NULL),
+                NL_OK);
             size_t i, j;
             assert_true(nl_dissim_largest(&largest, &i, &j) == nl_dissim_largest(&d, &i, &j));
             for (size_t a = 0; a < side; a++)
@@ -525,7 +559,7 @@ static nl_status run_all(const nl_matrix *x, nl_matrix *d, nl_matrix *columns, n
     if (status == NL_OK)
         status = nl_dissim_columns(x, exec, columns, NULL, error);
     if (status == NL_OK)
-        status = nl_dissim_overview(&params, x, NULL, exec, small, NULL, error);
+        status = nl_dissim_overview(&params, x, NULL, exec, small, NULL, NULL, error);
     return status;
 }
 
@@ -583,9 +617,9 @@ static void test_errors(void **state)
     assert_int_equal(nl_dissim_columns(&x, &plain_exec, &wrong, NULL, &error), NL_INVALID);
     assert_non_null(strstr(error.message, "4 × 4"));
     nl_matrix large = nl_matrix_view(x.data, 6, 6, 6);
-    assert_int_equal(nl_dissim_overview(&params, &x, NULL, &plain_exec, &large, NULL, &error),
+    assert_int_equal(nl_dissim_overview(&params, &x, NULL, &plain_exec, &large, NULL, NULL, &error),
                      NL_INVALID);
-    assert_int_equal(nl_dissim_overview(&params, &x, NULL, &plain_exec, &d, &wrong, &error),
+    assert_int_equal(nl_dissim_overview(&params, &x, NULL, &plain_exec, &d, &wrong, NULL, &error),
                      NL_INVALID);
     nl_row(&x, 3)[2] = NAN;
     assert_int_equal(nl_dissim_columns(&x, &plain_exec, &d, NULL, &error), NL_INVALID);
@@ -612,6 +646,7 @@ int main(void)
         cmocka_unit_test(test_the_explanation_gives_the_matrix),
         cmocka_unit_test(test_c52_the_first_true_cause_is_named),
         cmocka_unit_test(test_rounding_in_a_ready_matrix_is_removed),
+        cmocka_unit_test(test_single_pairs_are_those_of_the_whole),
         cmocka_unit_test(test_blocks_give_the_overview_of_the_whole),
         cmocka_unit_test(test_every_allocation_failing_and_every_poll_cancelling),
         cmocka_unit_test(test_errors),

@@ -227,12 +227,22 @@ NL_API nl_status nl_matrix_overview(const nl_matrix *d, const size_t *order, con
 /*
  * The same overview, straight from the rows of X and never with n² numbers in memory. `largest`
  * (s × s, or NULL) becomes the maximum over each cell instead of the mean. The bandwidth 0 of
- * gaussian-kernel is the median over 2,048 rows, evenly spaced, when there are more. Errors as
- * nl_dissim_run.
+ * gaussian-kernel is the median over 2,048 rows, evenly spaced, when there are more; *bandwidth
+ * (may be NULL) becomes what was used, 0 for other metrics. Errors as nl_dissim_run.
  */
 NL_API nl_status nl_dissim_overview(const nl_dissim_params *params, const nl_matrix *x,
                                     const size_t *order, const nl_exec *exec, nl_matrix *mean,
-                                    nl_matrix *largest, nl_error *error);
+                                    nl_matrix *largest, double *bandwidth, nl_error *error);
+
+/*
+ * Single pairs of what is too large to be held: d(p, q) = D(rows[p], columns[q]) for the n rows and
+ * m columns of d (the caller's), indices into the rows of X, each below x->rows. O(n m d), on the
+ * calling thread. The bits of nl_dissim_run, unless its squares had to be scaled; gaussian-kernel
+ * needs its bandwidth. Errors as nl_dissim_run.
+ */
+NL_API nl_status nl_dissim_between(const nl_dissim_params *params, const nl_matrix *x,
+                                   const size_t *rows, const size_t *columns, const nl_exec *exec,
+                                   nl_matrix *d, nl_error *error);
 
 /* Bytes that D of n rows takes, and nl_dissim_overview on so many threads; as double: no overflow.
  */
