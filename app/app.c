@@ -28,6 +28,7 @@ static void init_doc(struct doc *doc, enum scene_id scene, const struct doc *giv
         *doc = *given;
     else
         doc_init(doc);
+    doc->ready = false; /* of the file that is being opened alone */
     snprintf(doc->source, sizeof doc->source, "%s", scene == SCENE_TABLE ? "@iris" : "@sample");
     if (scene != SCENE_TABLE) {
         if (!doc->params[PARAM_ORDER]
@@ -79,6 +80,7 @@ struct app *app_create(const struct app_params *params, nl_error *error)
     if (params->open) {
         app_open(app, params->open);
         app->opening.keep_query = params->doc && params->doc->query_count > 0;
+        app->opening.keep_ready = params->doc && params->doc->ready;
     }
     return app;
 fail:
@@ -106,7 +108,7 @@ void app_destroy(struct app **pointer)
 void app_open(struct app *app, const char *path)
 {
     app->opening.key = ++app->last_source_key;
-    app->opening.keep_query = false;
+    app->opening.keep_query = app->opening.keep_ready = false;
     snprintf(app->opening.path, sizeof app->opening.path, "%s", path);
 }
 
@@ -141,7 +143,9 @@ static void adopt_opened(struct app *app, const struct result *result)
     doc->source_key = app->opening.key;
     if (!app->opening.keep_query)
         default_query(doc, &result->source->source);
-    app->opening.keep_query = false;
+    doc->ready = app->opening.keep_ready && scene == SCENE_TABLE;
+    memset(doc->left_out, 0, sizeof doc->left_out);
+    app->opening.keep_query = app->opening.keep_ready = false;
     if (nl_orders[param_choice(doc, PARAM_ORDER)].needs_classes &&
         !result->source->source.table.labels)
         param_set(doc, PARAM_ORDER, (struct param_value){.number = NL_ORDER_INPUT});
@@ -216,6 +220,7 @@ static void defaults(struct app *app)
     before_change(app, true);
     init_doc(&fresh, app->scene, NULL);
     memcpy(doc->params, fresh.params, sizeof doc->params);
+    memcpy(doc->left_out, fresh.left_out, sizeof doc->left_out);
     doc->patch_gaussian = fresh.patch_gaussian;
     if (app->scene == SCENE_TABLE && source && !source->source.table.labels)
         param_set(doc, PARAM_ORDER, (struct param_value){.number = NL_ORDER_INPUT});
@@ -315,6 +320,14 @@ static void apply_edit(struct app *app, const struct edit *edit)
         break;
     case EDIT_COMMAND:
         command_exec(app, (enum command_id)edit->number);
+        break;
+    case EDIT_COLUMN:
+        before_change(app, true);
+        doc->left_out[edit->number / 64] ^= UINT64_C(1) << edit->number % 64;
+        break;
+    case EDIT_READY:
+        before_change(app, true);
+        doc->ready = edit->number != 0;
         break;
     case EDIT_PICK:
         selection_pick(&app->selection, &edit->pick, &app->results[app->scene], &app->order);

@@ -14,6 +14,7 @@ struct app_opening {
     uint64_t key; /* 0 = nothing */
     char path[DOC_PATH];
     bool keep_query; /* the query was given together with the file */
+    bool keep_ready; /* and that it is D itself */
 };
 
 /* What the window shows: all of it, or one panel alone. */

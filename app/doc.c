@@ -279,6 +279,11 @@ const char *patch_weight_idle(const struct doc *doc, enum source_kind kind, char
                : idle_with(PARAM_FEATURES, doc, buffer, size);
 }
 
+bool doc_uses_column(const struct doc *doc, size_t k)
+{
+    return k >= DOC_COLUMNS || !(doc->left_out[k / 64] >> k % 64 & 1);
+}
+
 void doc_switch_system(struct doc *doc, int system)
 {
     static const enum param_id owned[] = {PARAM_SIMILARITY, PARAM_SCALE,    PARAM_SELF,

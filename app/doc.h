@@ -8,7 +8,7 @@
 
 #include "param.h"
 
-enum { DOC_PATH = 4096, DOC_QUERIES = 16 };
+enum { DOC_PATH = 4096, DOC_QUERIES = 16, DOC_COLUMNS = 256 };
 
 enum row_scaling { ROWS_RAW, ROWS_ZSCORE, ROWS_UNIT };
 enum compared { COMPARE_ROWS, COMPARE_COLUMNS };
@@ -40,8 +40,12 @@ struct doc {
     int query_count;
     double patch_gaussian; /* ω of patches: a Gaussian of this deviation in pixels; 0 = flat */
     bool plain;            /* the papers' defaults instead of those that show a picture well */
-    bool ready;            /* the source is a dissimilarity matrix itself */
+    bool ready;            /* the source, a table or an array, is a dissimilarity matrix itself */
+    uint64_t left_out[DOC_COLUMNS / 64]; /* bits of the table's columns that are no features */
 };
+
+/* Column k of a table is a feature; those past DOC_COLUMNS always are. */
+bool doc_uses_column(const struct doc *doc, size_t k);
 
 /* Every parameter at its default, no source, no query. */
 void doc_init(struct doc *doc);

@@ -296,6 +296,14 @@ static bool run_matrix(struct job *job, const struct stage_keys *keys)
     return true;
 }
 
+/* A ready D says nothing of what its rows are made of: there is nothing to attend by. */
+static bool no_attention(struct job *job, const struct stage_keys *keys)
+{
+    part_release(&job->current->attention);
+    job->current->failed.attention = keys->attention;
+    return true;
+}
+
 /*
  * A failed stage leaves its part away, and those made from it. Weights that cannot be had are no
  * reason to go without the matrix. How good the order is comes last: nobody waits for it.
@@ -311,7 +319,9 @@ static void run_request(struct job *job)
     current->error = (nl_error){0};
     current->error_key = 0;
     current->failed = (struct stage_keys){0};
-    if (!run_attention(job, &keys, &error)) {
+    const bool given = job->request.doc.ready && current->source->source.kind != SOURCE_PICTURE;
+    if (given ? !run_features(job, &keys, &error) || !no_attention(job, &keys)
+              : !run_attention(job, &keys, &error)) {
         if (error.status == NL_CANCELLED)
             return;
         set_error(current, &error, keys.attention);

@@ -99,8 +99,11 @@ struct stage_keys stage_keys(const struct doc *doc, uint64_t source_key, enum so
     struct stage_keys keys = {.source = source_key};
     if (kind == SOURCE_PICTURE)
         keys.features = mix_params(source_key, doc, picture, sizeof picture / sizeof *picture);
-    else
+    else {
         keys.features = mix_params(source_key, doc, rows, 1);
+        keys.features = mix(keys.features, doc->left_out, sizeof doc->left_out);
+        keys.features = mix(keys.features, &doc->ready, sizeof doc->ready);
+    }
     keys.attention =
         mix_params(keys.features, doc, attention, sizeof attention / sizeof *attention);
     keys.attention = mix(keys.attention, &doc->patch_gaussian, sizeof doc->patch_gaussian);

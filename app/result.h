@@ -48,6 +48,7 @@ struct dissim_part {
     struct part part;
     uint64_t features_key;
     size_t n;
+    bool given;       /* the source was D itself */
     nl_matrix d;      /* empty when n > DISSIM_MAX: then only means of it are computed, in blocks */
     double bandwidth; /* that was used; 0 = none */
     float largest;

@@ -23,6 +23,23 @@ static void refuse_size(struct dissim_part *part, bool picture)
              picture ? "a larger stride or a smaller longer side" : "a file with fewer rows");
 }
 
+/* D of the rows, or the rows themselves where the source is D. */
+static nl_status fill_dissim(const struct doc *doc, const nl_matrix *x, bool numbers,
+                             const nl_exec *exec, struct dissim_part *part, nl_error *error)
+{
+    const nl_dissim_params params = {(nl_metric_id)param_choice(doc, PARAM_METRIC),
+                                     param_number(doc, PARAM_BANDWIDTH)};
+    nl_status status;
+    if (doc->ready && numbers) {
+        part->given = true;
+        status = nl_matrix_copy(&part->d, x, error);
+        return status == NL_OK ? nl_dissim_adopt(&part->d, error) : status;
+    }
+    status = nl_matrix_alloc(&part->d, x->rows, x->rows, error);
+    return status == NL_OK ? nl_dissim_run(&params, x, exec, &part->d, &part->bandwidth, error)
+                           : status;
+}
+
 struct dissim_part *dissim_part_make(const struct doc *doc, const struct features_part *features,
                                      uint64_t key, const nl_exec *exec, nl_error *error)
 {
@@ -32,15 +49,12 @@ struct dissim_part *dissim_part_make(const struct doc *doc, const struct feature
         return NULL;
     part->features_key = features->part.key;
     part->n = x->rows;
-    if (x->rows > BLOCKWISE_MAX)
+    if (x->rows > (doc->ready ? DISSIM_MAX : BLOCKWISE_MAX))
         refuse_size(part, features->features.picture.width > 0);
     if (x->rows > DISSIM_MAX)
         return part;
-    const nl_dissim_params params = {(nl_metric_id)param_choice(doc, PARAM_METRIC),
-                                     param_number(doc, PARAM_BANDWIDTH)};
-    nl_status status = nl_matrix_alloc(&part->d, x->rows, x->rows, error);
-    if (status == NL_OK)
-        status = nl_dissim_run(&params, x, exec, &part->d, &part->bandwidth, error);
+    nl_status status =
+        fill_dissim(doc, x, features->features.picture.width == 0, exec, part, error);
     if (status == NL_OK)
         part->largest = nl_dissim_largest(&part->d, &part->largest_i, &part->largest_j);
     else
@@ -60,11 +74,17 @@ static void order_destroy(struct part *part)
     part_release(&order->dissim);
 }
 
-/* An order that needs D whole is replaced where D is not held. */
-static nl_order_id order_for(const struct doc *doc, const struct dissim_part *dissim,
-                             unsigned *notes)
+/*
+ * An order that needs D whole is replaced where D is not held. One that needs what this source has
+ * not was chosen for another, which this one has just replaced.
+ */
+static nl_order_id order_for(const struct doc *doc, const struct source *source,
+                             const struct dissim_part *dissim, unsigned *notes)
 {
     const nl_order_id id = (nl_order_id)param_choice(doc, PARAM_ORDER);
+    if ((nl_orders[id].needs_classes && !source->table.labels) ||
+        (nl_orders[id].needs_keys && source->kind != SOURCE_PICTURE))
+        return NL_ORDER_INPUT;
     if (dissim->d.rows > 0 || !nl_orders[id].needs_matrix)
         return id;
     *notes |= ORDER_NOTE_NO_MATRIX;
@@ -78,7 +98,7 @@ static nl_status run_order(const struct doc *doc, const struct source_part *sour
     const struct dissim_part *dissim = part->dissim;
     double *keys = NULL;
     unsigned notes = 0;
-    part->id = order_for(doc, dissim, &part->notes);
+    part->id = order_for(doc, &source->source, dissim, &part->notes);
     nl_order_params params = {.id = part->id,
                               .leaf = (nl_leaf)param_choice(doc, PARAM_LEAF),
                               .classes = source->source.table.labels};
@@ -90,7 +110,8 @@ static nl_status run_order(const struct doc *doc, const struct source_part *sour
     }
     if (status == NL_OK)
         status = nl_order_run(&params, part->n, dissim->d.rows > 0 ? &dissim->d : NULL,
-                              &features->features.x, exec, part->order, tree, &notes, error);
+                              dissim->given ? NULL : &features->features.x, exec, part->order, tree,
+                              &notes, error);
     free(keys);
     part->notes |= notes;
     return status;

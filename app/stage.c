@@ -45,6 +45,25 @@ void stage_attention_params(const struct doc *doc, size_t l, nl_attention_params
     params->search = (size_t)param_number(doc, PARAM_SEARCH);
 }
 
+/* The columns of a table that are features. */
+static nl_status used_columns(const struct doc *doc, const nl_matrix *values, nl_matrix *x,
+                              nl_error *error)
+{
+    size_t used = 0;
+    for (size_t k = 0; k < values->cols; k++)
+        used += doc->ready || doc_uses_column(doc, k);
+    if (used == 0)
+        return nl_fail(error, NL_INVALID, "no column is chosen; features need at least one");
+    nl_status status = nl_matrix_alloc(x, values->rows, used, error);
+    for (size_t i = 0; status == NL_OK && i < values->rows; i++) {
+        float *to = nl_row(x, i);
+        for (size_t k = 0; k < values->cols; k++)
+            if (doc->ready || doc_uses_column(doc, k))
+                *to++ = nl_row(values, i)[k];
+    }
+    return status;
+}
+
 /* Tables and arrays: the numbers as they are, on a grid, with the row scaling. */
 static nl_status numbers(const struct doc *doc, const struct source *source,
                          struct stage_features *features, nl_error *error)
@@ -52,7 +71,7 @@ static nl_status numbers(const struct doc *doc, const struct source *source,
     static const nl_norm_id scaling[] = {NL_NORM_NONE, NL_NORM_ZSCORE, NL_NORM_UNIT};
     nl_status status;
     if (source->kind == SOURCE_TABLE) {
-        status = nl_matrix_copy(&features->x, &source->table.values, error);
+        status = used_columns(doc, &source->table.values, &features->x, error);
     } else {
         const nl_npy *npy = &source->npy;
         size_t d = npy->shape[npy->ndim - 1];
@@ -70,7 +89,9 @@ static nl_status numbers(const struct doc *doc, const struct source *source,
     }
     features->grid.width = features->grid.gw;
     features->grid.height = features->grid.gh;
-    features->constant_columns = nl_normalize(&features->x, scaling[param_choice(doc, PARAM_ROWS)]);
+    if (!doc->ready)
+        features->constant_columns =
+            nl_normalize(&features->x, scaling[param_choice(doc, PARAM_ROWS)]);
     return NL_OK;
 }
 

@@ -54,6 +54,16 @@ void edit_command(struct edits *edits, enum command_id command)
     add_edit(edits, (struct edit){.kind = EDIT_COMMAND, .number = (int)command, .committed = true});
 }
 
+void edit_column(struct edits *edits, size_t column)
+{
+    add_edit(edits, (struct edit){.kind = EDIT_COLUMN, .number = (int)column, .committed = true});
+}
+
+void edit_ready(struct edits *edits, bool ready)
+{
+    add_edit(edits, (struct edit){.kind = EDIT_READY, .number = ready, .committed = true});
+}
+
 void edit_pick(struct edits *edits, const struct pick *pick, bool committed)
 {
     add_edit(edits, (struct edit){.kind = EDIT_PICK, .pick = *pick, .committed = committed});

@@ -85,6 +85,8 @@ enum edit_kind {
     EDIT_SCENE,
     EDIT_COMMAND,
     EDIT_PICK,
+    EDIT_COLUMN,
+    EDIT_READY,
 };
 
 struct edit {
@@ -94,7 +96,7 @@ struct edit {
     struct param_value value;
     struct doc_query query;
     struct pick pick;
-    int number; /* system, scene or command */
+    int number; /* system, scene, command, column, or whether the source is D */
 };
 
 enum { EDITS_MAX = 32 };
@@ -111,6 +113,9 @@ void edit_query_row(struct edits *edits, size_t row, bool committed);
 void edit_query_pixel(struct edits *edits, double x, double y, bool committed);
 void edit_scene(struct edits *edits, enum scene_id scene);
 void edit_command(struct edits *edits, enum command_id command);
+/* A column of the table becomes a feature, or is none any more. */
+void edit_column(struct edits *edits, size_t column);
+void edit_ready(struct edits *edits, bool ready);
 /* committed: the person has let go, what is selected can be measured. */
 void edit_pick(struct edits *edits, const struct pick *pick, bool committed);
 

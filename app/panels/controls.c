@@ -135,6 +135,36 @@ static void attention_rows(struct panel *panel)
     number_row(panel, PARAM_LAMBDA, (struct span){0, 1, 0.01, false}, NULL);
 }
 
+/* What of a table are its features: some of its columns, or nothing, where it is D itself. */
+static void table_rows(struct panel *panel)
+{
+    const struct source_part *part = panel->scene->result->source;
+    const struct doc *doc = panel->scene->doc;
+    if (panel->scene->kind == SOURCE_PICTURE || !part)
+        return;
+    const struct source *source = &part->source;
+    const nl_table *table = &source->table;
+    const bool square = source->kind == SOURCE_TABLE
+                            ? table->values.rows == table->values.cols
+                            : source->npy.ndim == 2 && source->npy.shape[0] == source->npy.shape[1];
+    bool ready = doc->ready;
+    if ((square || ready) &&
+        ui_row_checkbox(panel->ui, &panel->column, "ready", tr("Is D itself"), &ready,
+                        tr("The numbers are dissimilarities already, not features.")))
+        edit_ready(panel->edits, ready);
+    if (doc->ready || source->kind != SOURCE_TABLE || table->values.cols < 2)
+        return;
+    for (size_t k = 0; k < table->values.cols && k < DOC_COLUMNS; k++) {
+        bool used = doc_uses_column(doc, k);
+        ui_id_push(panel->ui, ui_id_of_int(panel->ui, (int64_t)k));
+        struct draw_rect row = ui_column_next(&panel->column, ui_px(panel->ui->style, 24));
+        if (ui_checkbox(panel->ui, row, "column", table->names[k], &used,
+                        tr("A feature of the rows, or left out.")))
+            edit_column(panel->edits, k);
+        ui_id_pop(panel->ui);
+    }
+}
+
 static void feature_rows(struct panel *panel)
 {
     const double position = param_number(panel->scene->doc, PARAM_POSITION);
@@ -148,6 +178,7 @@ static void feature_rows(struct panel *panel)
     number_row(panel, PARAM_POSITION, (struct span){0, 2, 0.01, false}, position > 0 ? NULL : off);
     number_row(panel, PARAM_MAX_SIDE, (struct span){32, 1024, 0, true}, NULL);
     choice_row(panel, PARAM_ROWS);
+    table_rows(panel);
 }
 
 static void embedding_rows(struct panel *panel)
@@ -193,10 +224,14 @@ void panel_controls(struct ui *ui, struct draw_rect rect, const struct scene *sc
     struct draw_rect inside = ui_panel_begin(ui, rect, tr("Attention"), NULL);
     struct draw_rect content = ui_scroll_begin(ui, inside, "controls", &view->controls);
     struct panel panel = {ui, ui_column(content, 0), scene, edits};
-    attention_rows(&panel);
+    const bool given = scene->doc->ready && scene->id == SCENE_TABLE;
+    if (!given)
+        attention_rows(&panel);
     feature_rows(&panel);
-    embedding_rows(&panel);
-    overlay_rows(&panel);
+    if (!given) { /* D alone: there is nothing to attend by */
+        embedding_rows(&panel);
+        overlay_rows(&panel);
+    }
     ui_scroll_end(ui, inside, &view->controls, ui_column_used(&panel.column));
     ui_panel_end(ui);
 }

@@ -391,7 +391,9 @@ static void write_caption(const struct scene *scene, char *caption, size_t size)
     const struct cells_part *cells = scene->result->cells;
     const bool attention = cells->shown == SHOWN_SCORES || cells->shown == SHOWN_WEIGHTS;
     const char *what = attention ? nl_similarities[param_choice(scene->doc, PARAM_SIMILARITY)].label
-                                 : nl_metrics[param_choice(scene->doc, PARAM_METRIC)].label;
+                       : scene->result->order->dissim->given
+                           ? TR_N("as given")
+                           : nl_metrics[param_choice(scene->doc, PARAM_METRIC)].label;
     snprintf(caption, size, "%s_{ij} · %s · %zu × %zu", view_matrix_letter(cells->shown), tr(what),
              scene->order.n, scene->order.n);
 }

@@ -33,7 +33,12 @@ static bool fits(const struct scene *scene, enum param_id id, int choice)
 {
     if (id == PARAM_ORDER)
         return order_fits(scene, choice);
-    return id != PARAM_SHOWN || choice != SHOWN_MEANS || scene->result->source->source.table.labels;
+    if (id != PARAM_SHOWN)
+        return true;
+    if (choice == SHOWN_MEANS)
+        return scene->result->source->source.table.labels;
+    return !scene->result->order->dissim->given ||
+           (choice != SHOWN_SCORES && choice != SHOWN_WEIGHTS);
 }
 
 static const char *offer_name(void *user, int i)

@@ -322,7 +322,12 @@ void panel_scatter(struct ui *ui, struct draw_rect rect, const struct scene *sce
         snprintf(caption, sizeof caption, "%s", scene->row->refused);
     struct draw_rect inside = ui_panel_begin(ui, rect, tr("What does this sample read?"), caption);
     if (!ready) {
-        view_absence(ui, inside, scene, tr("Drop a table (.csv) here."));
+        view_absence(ui, inside, scene,
+                     scene->doc->ready && result->source
+                         ? tr("This file is a dissimilarity matrix: it says how unlike its rows "
+                              "are, not what they are made of, so that there is nothing to attend "
+                              "by.")
+                         : tr("Drop a table (.csv) here."));
         ui_panel_end(ui);
         return;
     }

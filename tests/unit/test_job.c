@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "folder_rig.h"
 #include "job.h"
 #include "nonlocal/system.h"
 
@@ -259,13 +260,16 @@ static void test_failures(void **state)
     assert_ptr_equal(failed.order, result.order);
     result_release(&failed);
 
-    struct doc impossible = good; /* labels are asked for where there are none */
-    snprintf(impossible.source, sizeof impossible.source, "@sample");
-    set(&impossible, PARAM_ORDER, 1);
+    FILE *file = fopen("far.csv", "w"); /* squares beyond what a float can say */
+    assert_non_null(file);
+    assert_true(fputs("x,y\n3e19,1\n-3e19,2\n1,3\n", file) >= 0 && fclose(file) == 0);
+    struct doc impossible = doc_of("far.csv");
+    set(&impossible, PARAM_METRIC, NL_METRIC_SQEUCLIDEAN);
+    set(&impossible, PARAM_SIMILARITY, NL_COSINE);
     job_post(job, &impossible, 4);
     assert_true(finish(job, &failed));
     assert_int_not_equal(failed.error.status, NL_OK);
-    assert_true(failed.error_key == stage_keys(&impossible, 4, SOURCE_PICTURE).order);
+    assert_true(failed.error_key == stage_keys(&impossible, 4, SOURCE_TABLE).order);
     assert_non_null(failed.attention); /* the map is there nevertheless */
     result_release(&failed);
     result_release(&result);
@@ -298,7 +302,7 @@ int main(void)
         cmocka_unit_test(test_finished_parts_are_kept),
         cmocka_unit_test(test_giving_up),
         cmocka_unit_test(test_giving_up_at_once),
-        cmocka_unit_test(test_failures),
+        CASE(test_failures),
         cmocka_unit_test(test_an_end_in_the_middle),
     };
     return cmocka_run_group_tests_name("job", tests, NULL, NULL);
