@@ -15,7 +15,7 @@ static const struct gesture gestures[] = {
     {TR_N("Shift and drag"), TR_N("Select with a box; a click so selects nothing")},
     {TR_N("Click on a branch"), TR_N("Select its rows")},
     {TR_N("Arrow keys"), TR_N("Move the query, once its picture has the keyboard (Tab)")},
-    {TR_N("Double click on a slider, a handle"), TR_N("Back to its default")},
+    {TR_N("Double click"), TR_N("A slider or handle back to its default")},
     {TR_N("Drop a file"), TR_N("Open a picture or a table")},
 };
 

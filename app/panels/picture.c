@@ -6,6 +6,7 @@
 #include "../tr.h"
 #include "../view.h"
 
+static const draw_color key_color = 0xe69f00ffu; /* under the pointer; the same on both themes */
 static const float dimmed = 0.45f, saturation = 0.6f; /* of the picture under the weights */
 
 struct frame {
@@ -102,7 +103,7 @@ static void mark_cell(struct ui *ui, const struct frame *frame, const struct sce
     if (ring)
         draw_ring(ui->list, x, y, radius + width / 2 + 0.5f, 1, 0xffffffb0u);
     if (tag)
-        view_tag(ui, frame->rect, x, y, color == ui->style->result, tag);
+        view_tag(ui, frame->rect, x, y, color == key_color, tag);
 }
 
 static void draw_selection(struct ui *ui, const struct frame *frame, const struct scene *scene)
@@ -145,8 +146,8 @@ static void draw_marks(struct ui *ui, const struct frame *frame, const struct sc
         mark_cell(ui, frame, scene, features, view->hover_query, 0xffffffffu, false,
                   view_query_tag(view));
     if (view->hover_row < row->n)
-        mark_cell(ui, frame, scene, &attention->attention.keys, view->hover_row, ui->style->result,
-                  false, view_key_tag(ui, view, dx, dy));
+        mark_cell(ui, frame, scene, &attention->attention.keys, view->hover_row, key_color, false,
+                  view_key_tag(ui, view, dx, dy));
 }
 
 /* The cell under the pointer, or SIZE_MAX. */
