@@ -4,9 +4,11 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "alloc.h"
+#include "pool.h"
 
 const nl_similarity nl_similarities[NL_SIMILARITY_COUNT + 1] = {
     [NL_GAUSSIAN] = {"gaussian", "Gaussian", "exp(x_i·x_j / τ)", false, true, NL_NORMALIZE_SUM, 1},
@@ -88,25 +90,60 @@ static nl_status check_params(const nl_attention_params *p, const nl_matrix *que
     return NL_OK;
 }
 
-/* The largest magnitude of a matrix to *largest; an error names the first that is not finite. */
-static nl_status check_matrix(const nl_kernels *kernels, const nl_matrix *matrix, const char *what,
-                              double *largest, nl_error *error)
+/* Numbers that a thread looks at or packs at once: some tenths of a millisecond. */
+enum { PIECE = 1 << 18 };
+
+static size_t rows_of_piece(const nl_matrix *matrix)
 {
+    const size_t rows = PIECE / matrix->cols / NL_LANES * NL_LANES;
+    return rows ? rows : NL_LANES;
+}
+
+struct largest_loop {
+    const nl_kernels *kernels;
+    const nl_matrix *matrix;
+    _Atomic int32_t largest; /* floats >= 0 are ordered as their bits are, NaN above all */
+};
+
+static void largest_of_rows(void *context, size_t worker, size_t begin, size_t end)
+{
+    struct largest_loop *loop = context;
+    const nl_matrix *m = loop->matrix;
+    /* between the rows of its own memory a matrix has zeros: it can be read in one go */
+    const bool gapless = m->owned || m->stride == m->cols;
+    const size_t rows = gapless ? end - begin : 1;
+    (void)worker;
+    for (size_t i = begin; i < end; i += rows) {
+        const float size =
+            fabsf(loop->kernels->largest(nl_row(m, i), (rows - 1) * m->stride + m->cols));
+        int32_t bits, known = atomic_load(&loop->largest);
+        memcpy(&bits, &size, sizeof bits);
+        while (bits > known && !atomic_compare_exchange_weak(&loop->largest, &known, bits))
+            continue;
+    }
+}
+
+/* The largest magnitude of a matrix to *largest; an error names the first that is not finite. */
+static nl_status check_matrix(const nl_kernels *kernels, const nl_exec *exec,
+                              const nl_matrix *matrix, const char *what, double *largest,
+                              nl_error *error)
+{
+    struct largest_loop loop = {.kernels = kernels, .matrix = matrix};
+    const nl_exec quiet = {.pool = exec->pool, .cancelled = exec->cancelled, .user = exec->user};
     size_t row, col;
-    *largest = 0;
+    float size;
     if (matrix->rows == 0 || matrix->cols == 0)
         return nl_fail(error, NL_INVALID, "there are no %s (%zu × %zu)", what, matrix->rows,
                        matrix->cols);
-    for (size_t i = 0; i < matrix->rows; i++) {
-        double size = (double)kernels->largest(nl_row(matrix, i), matrix->cols);
-        *largest = size > *largest || isnan(size) ? size : *largest;
-        if (isnan(size))
-            break;
-    }
-    if (isnan(*largest) && !nl_matrix_finite(matrix, &row, &col))
+    nl_status status =
+        nl_parallel(&quiet, matrix->rows, rows_of_piece(matrix), largest_of_rows, &loop, error);
+    const int32_t bits = atomic_load(&loop.largest);
+    memcpy(&size, &bits, sizeof size);
+    *largest = (double)size;
+    if (status == NL_OK && isnan(size) && !nl_matrix_finite(matrix, &row, &col))
         return nl_fail(error, NL_INVALID, "feature %zu of row %zu of the %s is not a finite number",
                        col + 1, row + 1, what);
-    return NL_OK;
+    return status;
 }
 
 /* The sum of `count` weights; −1 with an error when one of them is not usable. */
@@ -154,15 +191,15 @@ static nl_status check_range(const nl_attention_params *p, size_t d, double q, d
 }
 
 static nl_status check_all(const nl_attention_params *params, const nl_kernels *kernels,
-                           const nl_matrix *queries, const nl_matrix *keys, bool same_rows,
-                           double *reach, nl_error *error)
+                           const nl_exec *exec, const nl_matrix *queries, const nl_matrix *keys,
+                           bool same_rows, double *reach, nl_error *error)
 {
     double q = 0, k = 0;
     nl_status status = check_params(params, queries, same_rows, error);
     if (status == NL_OK)
-        status = check_matrix(kernels, queries, "queries", &q, error);
+        status = check_matrix(kernels, exec, queries, "queries", &q, error);
     if (status == NL_OK && keys != queries)
-        status = check_matrix(kernels, keys, "keys", &k, error);
+        status = check_matrix(kernels, exec, keys, "keys", &k, error);
     else
         k = q;
     if (status == NL_OK &&
@@ -194,7 +231,36 @@ static nl_status unit_rows(nl_matrix *unit, const nl_matrix *source, nl_error *e
     return status;
 }
 
-static nl_status prepare_cosine(nl_attention *a, const nl_kernels *kernels,
+struct pack_loop {
+    const nl_kernels *kernels;
+    const nl_matrix *keys;
+    float *panels;
+};
+
+/* Rows [begin, end); all but the last piece are whole panels. */
+static void pack_rows(void *context, size_t worker, size_t begin, size_t end)
+{
+    const struct pack_loop *loop = context;
+    const nl_matrix *keys = loop->keys;
+    (void)worker;
+    loop->kernels->pack(nl_row(keys, begin), keys->stride, end - begin, keys->cols,
+                        loop->panels + begin * keys->cols);
+}
+
+static nl_status pack_keys(nl_attention *a, const nl_kernels *kernels, const nl_exec *exec,
+                           const nl_matrix *keys, nl_error *error)
+{
+    const nl_exec quiet = {.pool = exec->pool, .cancelled = exec->cancelled, .user = exec->user};
+    a->keys = nl_alloc_dirty(nl_panels_size(keys->rows, keys->cols), sizeof *a->keys);
+    if (!a->keys)
+        return nl_fail(error, NL_NOMEM, "no memory for %zu packed keys of %zu features (%.1f MiB)",
+                       keys->rows, keys->cols,
+                       (double)keys->rows * (double)keys->cols * 4 / 1048576);
+    struct pack_loop loop = {kernels, keys, a->keys};
+    return nl_parallel(&quiet, keys->rows, rows_of_piece(keys), pack_rows, &loop, error);
+}
+
+static nl_status prepare_cosine(nl_attention *a, const nl_kernels *kernels, const nl_exec *exec,
                                 const nl_matrix *queries, const nl_matrix *keys, nl_error *error)
 {
     nl_matrix unit = {0};
@@ -203,7 +269,7 @@ static nl_status prepare_cosine(nl_attention *a, const nl_kernels *kernels,
     if (status == NL_OK && keys != queries)
         status = unit_rows(&unit, keys, error);
     if (status == NL_OK)
-        a->keys = nl_panels_pack_with(kernels, keys == queries ? &a->normalised : &unit);
+        status = pack_keys(a, kernels, exec, keys == queries ? &a->normalised : &unit, error);
     nl_matrix_free(&unit);
     return status;
 }
@@ -245,29 +311,25 @@ static bool prepare_concat(nl_attention *a, const nl_matrix *queries, const nl_m
     return true;
 }
 
-static nl_status prepare(nl_attention *a, const nl_kernels *kernels,
+static nl_status prepare(nl_attention *a, const nl_kernels *kernels, const nl_exec *exec,
                          const nl_attention_params *params, const nl_matrix *queries,
                          const nl_matrix *keys, nl_error *error)
 {
     bool ok = true;
     nl_status status = NL_OK;
-    if (params->similarity == NL_COSINE) {
-        status = prepare_cosine(a, kernels, queries, keys, error);
-        ok = a->keys != NULL;
-    } else if (params->similarity == NL_CONCAT) {
+    if (params->similarity == NL_COSINE)
+        status = prepare_cosine(a, kernels, exec, queries, keys, error);
+    else if (params->similarity == NL_CONCAT)
         ok = prepare_concat(a, queries, keys, params->concat);
-    } else {
-        a->keys = nl_panels_pack_with(kernels, keys);
-        ok = a->keys != NULL;
-    }
+    else
+        status = pack_keys(a, kernels, exec, keys, error);
     if (ok && params->similarity == NL_EUCLIDEAN)
         ok = prepare_omega(a, params->omega);
     if (ok && params->lambda > 0)
         ok = prepare_lambda(a, keys);
     if (status == NL_OK && !ok)
-        status =
-            nl_fail(error, NL_NOMEM, "no memory for %zu packed keys of %zu features (%.1f MiB)",
-                    a->m, a->d, (double)a->m * (double)a->d * 4 / 1048576);
+        status = nl_fail(error, NL_NOMEM, "no memory for what %zu keys of %zu features need", a->m,
+                         a->d);
     return status;
 }
 
@@ -329,7 +391,7 @@ nl_status nl_attention_create(const nl_attention_params *params, const nl_matrix
     if (!kernels)
         return NL_UNSUPPORTED;
     double reach;
-    nl_status status = check_all(params, kernels, queries, keys, same_rows, &reach, error);
+    nl_status status = check_all(params, kernels, exec, queries, keys, same_rows, &reach, error);
     if (status != NL_OK)
         return status;
     nl_attention *a = nl_alloc(1, sizeof *a);
@@ -347,7 +409,7 @@ nl_status nl_attention_create(const nl_attention_params *params, const nl_matrix
     if (params->perplexity > 0)
         a->target = log(params->perplexity_percent ? params->perplexity * (double)a->m / 100
                                                    : params->perplexity);
-    status = prepare(a, kernels, params, queries, keys, error);
+    status = prepare(a, kernels, exec, params, queries, keys, error);
     if (status == NL_OK && params->perplexity > 0 && params->perplexity_shared)
         status = share_beta(a, exec, error);
     if (status != NL_OK)

@@ -27,7 +27,10 @@ float NL_TIER(nl_largest)(const float *x, size_t m)
 {
     vec top = vec_zero(), zeros = vec_zero();
     for (size_t j = 0; j < m; j += VEC_LANES) {
-        vec x_j = vec_load_part(x + j, m - j, 0);
+        /* the end once more rather than lane by lane */
+        vec x_j = m < VEC_LANES       ? vec_load_part(x, m, 0)
+                  : m - j < VEC_LANES ? vec_load(x + m - VEC_LANES)
+                                      : vec_load(x + j);
         top = vec_max(top, vec_max(x_j, vec_sub(vec_zero(), x_j)));
         zeros = vec_fma(x_j, vec_zero(), zeros); /* ∞·0 and NaN·0 are NaN, and stay so */
     }

@@ -386,19 +386,64 @@ static void test_cancelled(void **state)
 {
     (void)state;
     nl_matrix x = random_features(100, 3, 0, 1, 8), weights, y;
-    const nl_exec exec = {.pool = three, .cancelled = always};
+    const nl_exec exec = {.pool = three, .cancelled = always}, free_exec = {.pool = three};
     nl_attention_params params = params_of(NL_GAUSSIAN);
     nl_error error = {0};
-    nl_attention *attention = create_attention(&params, &x, &x, true, &exec);
+    nl_attention *attention = create_attention(&params, &x, &x, true, &free_exec);
+    nl_attention *none = attention;
     assert_int_equal(nl_matrix_alloc(&weights, 100, 100, NULL), NL_OK);
     assert_int_equal(nl_matrix_alloc(&y, 100, 3, NULL), NL_OK);
     assert_int_equal(nl_attention_rows(attention, &exec, &weights, &error), NL_CANCELLED);
     assert_int_equal(error.status, NL_CANCELLED);
     assert_int_equal(nl_attention_apply(attention, &x, &exec, &y, NULL), NL_CANCELLED);
+    assert_int_equal(nl_attention_create(&params, &x, &x, true, &exec, &none, NULL), NL_CANCELLED);
+    assert_null(none);
     nl_attention_free(&attention);
     nl_matrix_free(&weights);
     nl_matrix_free(&y);
     test_free(x.data);
+}
+
+struct polls {
+    size_t left, asked;
+};
+
+static bool count_polls(void *user)
+{
+    struct polls *polls = user;
+    polls->asked++;
+    return polls->left > 0 && --polls->left == 0;
+}
+
+/* A block of queries that reads many keys takes long: it asks within a few hundred of them. */
+static void test_polled_within_a_block(void **state)
+{
+    static const nl_similarity_id ids[] = {NL_GAUSSIAN, NL_EUCLIDEAN, NL_DOT};
+    (void)state;
+    enum { KEYS = 20000, QUERIES = 40 };
+    nl_matrix q = random_features(QUERIES, 4, 0, 1, 8), k = random_features(KEYS, 4, 0, 1, 9), y;
+    assert_int_equal(nl_matrix_alloc(&y, QUERIES, 4, NULL), NL_OK);
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        struct polls polls = {0};
+        const nl_exec exec = {.cancelled = count_polls, .user = &polls};
+        nl_attention_params params = params_of(ids[i]);
+        params.normalizer = nl_similarities[ids[i]].normalizer;
+        params.temperature = 1;
+        nl_attention *attention = create_attention(&params, &q, &k, false, &exec);
+        polls.asked = 0;
+        assert_int_equal(nl_attention_apply(attention, &k, &exec, &y, NULL), NL_OK);
+        const size_t asked = polls.asked;
+        assert_true(asked > KEYS / 300);
+        for (polls.left = 1; polls.left <= asked; polls.left += 1 + polls.left / 2) {
+            const size_t left = polls.left;
+            assert_int_equal(nl_attention_apply(attention, &k, &exec, &y, NULL), NL_CANCELLED);
+            polls.left = left;
+        }
+        nl_attention_free(&attention);
+    }
+    nl_matrix_free(&y);
+    test_free(q.data);
+    test_free(k.data);
 }
 
 int main(void)
@@ -413,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_shared_width_is_the_median),
         cmocka_unit_test(test_answers_stay_inside),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_polled_within_a_block),
     };
     return cmocka_run_group_tests(tests, make_pool, free_pool);
 }

@@ -95,7 +95,8 @@ typedef struct nl_attention nl_attention;
  * φ(X). `same_rows` says that query i and key i are the same position, as the same pointer twice
  * does: only then may params->self differ from NL_SELF_KEEP. The queries (not the
  * keys) must outlive the object and stay as they are. Takes about 4·m·d bytes, for cosine
- * 4·n·d more. NL_INVALID for parameters out of range or a number that is not finite.
+ * 4·n·d more. NL_INVALID for parameters out of range or a number that is not finite; NL_CANCELLED
+ * when exec says so.
  */
 NL_API nl_status nl_attention_create(const nl_attention_params *params, const nl_matrix *queries,
                                      const nl_matrix *keys, bool same_rows, const nl_exec *exec,
@@ -144,9 +145,9 @@ NL_API nl_status nl_attention_rows(const nl_attention *attention, const nl_exec 
                                    nl_matrix *weights, nl_error *error);
 
 /*
- * y (n × dv) = A · values (m × dv), without A in memory: scratch is 16·m bytes a thread, or a
- * copy of the values where softmax runs over all keys. y must not overlap values or the queries.
- * The result does not depend on the thread count.
+ * y (n × dv) = A · values (m × dv), without A in memory: scratch is 800·(d + dv + 34) bytes a thread
+ * where softmax, dot or concat over the count run over all keys with one β, otherwise 16·m. y must
+ * not overlap values or the queries. The result does not depend on the thread count.
  */
 NL_API nl_status nl_attention_apply(const nl_attention *attention, const nl_matrix *values,
                                     const nl_exec *exec, nl_matrix *y, nl_error *error);
