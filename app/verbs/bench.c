@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#if defined(__linux__)
+#include <sys/resource.h>
+#endif
 
 #include "nonlocal/attention.h"
 #include "nonlocal/dissim.h"
@@ -21,6 +24,8 @@ struct job {
     size_t n, d;
     nl_matrix q, k, v, y;
     nl_attention *attention;
+    nl_similarity_id similarity;
+    nl_matrix w_f; /* concat */
     float *row;
     nl_metric_id metric;
     nl_picture picture;
@@ -59,8 +64,9 @@ static nl_status fill(nl_matrix *matrix, size_t rows, size_t cols, uint64_t seed
     return status;
 }
 
-static nl_status prepare_attention(struct job *job, nl_error *error)
+static nl_status prepare_similarity(struct job *job, nl_similarity_id similarity, nl_error *error)
 {
+    job->similarity = similarity;
     nl_status status = fill(&job->q, job->n, job->d, 1, error);
     if (status == NL_OK)
         status = fill(&job->k, job->n, job->d, 2, error);
@@ -68,15 +74,34 @@ static nl_status prepare_attention(struct job *job, nl_error *error)
         status = fill(&job->v, job->n, job->d, 3, error);
     if (status == NL_OK)
         status = nl_matrix_alloc(&job->y, job->n, job->d, error);
+    if (status == NL_OK && similarity == NL_CONCAT)
+        status = fill(&job->w_f, 1, 2 * job->d, 4, error);
     return status;
+}
+
+static nl_status prepare_attention(struct job *job, nl_error *error)
+{
+    return prepare_similarity(job, NL_EMBEDDED_GAUSSIAN, error);
+}
+
+static nl_status prepare_dot(struct job *job, nl_error *error)
+{
+    return prepare_similarity(job, NL_DOT, error);
+}
+
+static nl_status prepare_concat(struct job *job, nl_error *error)
+{
+    return prepare_similarity(job, NL_CONCAT, error);
 }
 
 static nl_status create_attention(struct job *job, nl_error *error)
 {
     nl_attention_params params;
     nl_attention_params_init(&params);
-    params.similarity = NL_EMBEDDED_GAUSSIAN;
+    params.similarity = job->similarity;
+    params.normalizer = nl_similarities[job->similarity].normalizer;
     params.scale = 1 / sqrt((double)job->d);
+    params.concat = job->w_f.data;
     return nl_attention_create(&params, &job->q, &job->k, false, job->exec, &job->attention, error);
 }
 
@@ -93,6 +118,12 @@ static nl_status run_attention(struct job *job, nl_error *error)
 static double attention_flops(size_t n, size_t d)
 {
     return 4.0 * (double)n * (double)n * (double)d;
+}
+
+/* u and v take n·d, each pair one sum. */
+static double concat_flops(size_t n, size_t d)
+{
+    return 2.0 * (double)n * (double)n * (double)d;
 }
 
 static nl_status prepare_row(struct job *job, nl_error *error)
@@ -215,6 +246,8 @@ static nl_status run_order(struct job *job, nl_error *error)
 
 static const struct bench benches[] = {
     {"attention", 4096, 64, prepare_attention, run_attention, attention_flops},
+    {"dot", 4096, 64, prepare_dot, run_attention, attention_flops},
+    {"concat", 4096, 64, prepare_concat, run_attention, concat_flops},
     {"row", 4096, 64, prepare_row, run_row, row_flops},
     {"pairwise", 4096, 64, prepare_pairwise, run_pairwise, NULL},
     {"pairwise-again", 4096, 64, prepare_pairwise, run_pairwise_again, NULL},
@@ -230,6 +263,7 @@ static void job_free(struct job *job)
     nl_matrix_free(&job->q);
     nl_matrix_free(&job->k);
     nl_matrix_free(&job->v);
+    nl_matrix_free(&job->w_f);
     nl_matrix_free(&job->y);
     nl_picture_free(&job->picture);
     free(job->order);
@@ -287,19 +321,38 @@ static double median(double *values, size_t count)
 
 struct figures {
     double ms, gflops, peak, fraction;
+    double memory; /* MiB that the first run took beyond what was there; negative: not known */
 };
 
-/* At least seven runs and a second, each with a measurement of the peak before it. */
+/* The most memory that the process has had, in MiB; negative where the system does not tell. */
+static double most_memory(void)
+{
+#if defined(__linux__)
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        return (double)usage.ru_maxrss / 1024;
+#endif
+    return -1;
+}
+
+static bool enough(size_t runs, double ms)
+{
+    return runs == MAX_RUNS || (runs >= 7 && ms > 1000) || (runs >= 3 && ms > 10000);
+}
+
+/* At least seven runs and a second, or three and ten, each with a measurement of the peak before
+ * it. */
 static nl_status measure(const struct bench *bench, struct job *job, struct figures *figures,
                          nl_error *error)
 {
     double ms[MAX_RUNS], peak[MAX_RUNS], fraction[MAX_RUNS];
     const size_t threads = nl_pool_threads(job->exec->pool);
     const double flops = bench->flops ? bench->flops(job->n, job->d) : 0;
-    const double start = now_ms();
+    const double start = now_ms(), memory = most_memory();
     nl_status status = bench->run(job, error); /* once for the caches */
+    figures->memory = memory < 0 ? memory : most_memory() - memory;
     size_t runs = 0;
-    while (status == NL_OK && runs < MAX_RUNS && (runs < 7 || now_ms() - start < 1000)) {
+    while (status == NL_OK && !enough(runs, now_ms() - start)) {
         peak[runs] = measure_peak(job->exec->kernels, threads) / 1e6;
         const double begin = now_ms();
         status = bench->run(job, error);
@@ -336,7 +389,8 @@ static void print_figures(const struct args *args, const struct bench *bench, co
         print_json("median_ms", figures->ms, true, ", ");
         print_json("gflops", figures->gflops, flops, ", ");
         print_json("peak_gflops", figures->peak, flops, ", ");
-        print_json("fraction", figures->fraction, flops, "}\n");
+        print_json("fraction", figures->fraction, flops, ", ");
+        print_json("memory_mib", figures->memory, figures->memory >= 0, "}\n");
         return;
     }
     printf("%s n = %zu, d = %zu, %s, %zu thread%s: %.4g ms", bench->name, job->n, job->d, cpu,
@@ -344,6 +398,8 @@ static void print_figures(const struct args *args, const struct bench *bench, co
     if (flops)
         printf(", %.4g GFLOP/s, %.2f of the peak of %.4g", figures->gflops, figures->fraction,
                figures->peak);
+    if (figures->memory >= 0)
+        printf(", %.1f MiB", figures->memory);
     printf("\n");
 }
 
