@@ -93,6 +93,7 @@ struct overview_part {
     float high;        /* the largest of all n × n */
     double bandwidth;  /* that was used; 0 = none */
     double bytes;      /* that it took */
+    size_t step;       /* every step-th row in the order shown was compared */
 };
 
 /* How good an order is. */
@@ -106,7 +107,7 @@ struct quality_part {
 enum {
     SHOWN_SIDE = 1024,
     DISSIM_MAX = NL_DISSIM_WHOLE_ROWS,
-    BLOCKWISE_MAX = 65536,
+    BLOCKWISE_MAX = 1 << 19,
     OVERVIEW_SIDE = 1024
 };
 

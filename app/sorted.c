@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "result.h"
 
@@ -13,13 +14,11 @@ static void dissim_destroy(struct part *part)
     nl_matrix_free(&((struct dissim_part *)part)->d);
 }
 
-static void refuse_size(struct dissim_part *part, bool picture)
+static void refuse_size(struct dissim_part *part, int limit, bool picture)
 {
     snprintf(part->refused, sizeof part->refused,
-             "n = %zu: the matrix would take %.1f GB, and its %.1f billion pairs too long. Up to "
-             "n = %d it is shown; %s gets there.",
-             part->n, nl_dissim_bytes(part->n) * 1e-9, (double)part->n * (double)part->n * 1e-9,
-             BLOCKWISE_MAX,
+             "n = %zu: the matrix would take %.1f GB. Up to n = %d it is shown; %s gets there.",
+             part->n, nl_dissim_bytes(part->n) * 1e-9, limit,
              picture ? "a larger stride or a smaller longer side" : "a file with fewer rows");
 }
 
@@ -49,8 +48,10 @@ struct dissim_part *dissim_part_make(const struct doc *doc, const struct feature
         return NULL;
     part->features_key = features->part.key;
     part->n = x->rows;
-    if (x->rows > (doc->ready ? DISSIM_MAX : BLOCKWISE_MAX))
-        refuse_size(part, features->features.picture.width > 0);
+    const int limit =
+        doc->ready && features->features.picture.width == 0 ? DISSIM_MAX : BLOCKWISE_MAX;
+    if (x->rows > (size_t)limit)
+        refuse_size(part, limit, features->features.picture.width > 0);
     if (x->rows > DISSIM_MAX)
         return part;
     nl_status status =
@@ -364,6 +365,20 @@ static void overview_destroy(struct part *part)
     nl_matrix_free(&((struct overview_part *)part)->largest);
 }
 
+/* Pairs times features that nobody notices waiting for: half a second where AVX2 is. */
+static const double patience = 3e10;
+
+/* Every step-th row in the order shown, so that their pairs stay within patience. */
+static nl_status thinned_rows(const nl_matrix *x, const struct order_part *order, size_t step,
+                              nl_matrix *thinned, nl_error *error)
+{
+    const size_t rows = (x->rows + step - 1) / step;
+    nl_status status = nl_matrix_alloc(thinned, rows, x->cols, error);
+    for (size_t p = 0; status == NL_OK && p < rows; p++)
+        memcpy(nl_row(thinned, p), nl_row(x, order->order[p * step]), x->cols * sizeof(float));
+    return status;
+}
+
 /* Means of what is never held whole. */
 static nl_status blockwise(const struct doc *doc, const struct features_part *features,
                            const struct order_part *order, const nl_exec *exec,
@@ -372,16 +387,23 @@ static nl_status blockwise(const struct doc *doc, const struct features_part *fe
     const nl_dissim_params params = {(nl_metric_id)param_choice(doc, PARAM_METRIC),
                                      param_number(doc, PARAM_BANDWIDTH)};
     const nl_matrix *x = &features->features.x;
-    nl_status status = nl_matrix_alloc(&part->largest, OVERVIEW_SIDE, OVERVIEW_SIDE, error);
+    const double n = (double)x->rows, pairs = n * n / 2;
+    nl_matrix thinned = {0};
+    part->step = (size_t)fmax(ceil(sqrt(pairs * (double)x->cols / patience)), 1);
+    nl_status status = thinned_rows(x, order, part->step, &thinned, error);
     if (status == NL_OK)
-        status = nl_dissim_overview(&params, x, order->order, exec, &part->mean, &part->largest,
+        status = nl_matrix_alloc(&part->largest, OVERVIEW_SIDE, OVERVIEW_SIDE, error);
+    if (status == NL_OK)
+        status = nl_dissim_overview(&params, &thinned, NULL, exec, &part->mean, &part->largest,
                                     &part->bandwidth, error);
     if (status == NL_OK) {
         size_t i, j;
         part->high = nl_dissim_largest(&part->largest, &i, &j);
     }
-    part->bytes = nl_dissim_overview_bytes(x->rows, x->cols, OVERVIEW_SIDE,
+    part->bytes = (double)thinned.rows * (double)thinned.stride * sizeof(float) +
+                  nl_dissim_overview_bytes(thinned.rows, x->cols, OVERVIEW_SIDE,
                                            exec->pool ? nl_pool_threads(exec->pool) : 1);
+    nl_matrix_free(&thinned);
     return status;
 }
 

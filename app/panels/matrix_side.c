@@ -212,9 +212,11 @@ static void matrix_figures(struct side *side)
     } else if (overview && overview->bytes > 0) {
         bytes_of(nl_dissim_bytes(order->n), whole, sizeof whole);
         bytes_of(overview->bytes, first, sizeof first);
-        snprintf(text, sizeof text, "n = %zu: D %s %s. %s %d × %d, %s (%s).", order->n,
+        if (overview->step > 1)
+            snprintf(second, sizeof second, ", %s %zu", tr("one row in"), overview->step);
+        snprintf(text, sizeof text, "n = %zu: D %s %s. %s %d × %d%s, %s (%s).", order->n,
                  tr("would take"), whole, tr("Shown are means over"), OVERVIEW_SIDE, OVERVIEW_SIDE,
-                 tr("computed in blocks"), first);
+                 overview->step > 1 ? second : "", tr("computed in blocks"), first);
         note(side, text);
     }
 }

@@ -88,20 +88,31 @@ static inline void rig_pause(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
 
-/* Frames until the window shows what the document asks for. */
-static inline void rig_settle(struct rig *rig)
+static inline void rig_settle_until(struct rig *rig, bool (*settled)(const struct app *app))
 {
     const time_t end = time(NULL) + RIG_PATIENCE;
     for (int quiet = 0; quiet < 2;) {
         rig_frame(rig);
-        bool done = app_settled(rig->app) && !rig->frame.again;
+        bool done = settled(rig->app) && !rig->frame.again;
         quiet = done ? quiet + 1 : 0;
-        if (!app_settled(rig->app)) { /* waits for the worker, whose clock is the real one */
+        if (!settled(rig->app)) { /* waits for the worker, whose clock is the real one */
             rig_pause();
             rig->in.time += 0.001 - 1.0 / 64;
         }
         assert_true(time(NULL) < end);
     }
+}
+
+/* Frames until the window shows what the document asks for. */
+static inline void rig_settle(struct rig *rig)
+{
+    rig_settle_until(rig, app_complete);
+}
+
+/* The same, and until the worker has nothing left to do. */
+static inline void rig_settle_all(struct rig *rig)
+{
+    rig_settle_until(rig, app_settled);
 }
 
 static inline void rig_move(struct rig *rig, float x, float y)

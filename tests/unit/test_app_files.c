@@ -245,11 +245,11 @@ static void test_scenes_switch_at_once(void **state)
     struct rig rig;
     (void)state;
     rig_open(&rig, NULL, 1366, 768);
-    rig_settle(&rig);
+    rig_settle_all(&rig);
     rig_click_picture(&rig, 0.2f, 0.2f);
     const size_t query = rig.app->row.query;
     rig_key(&rig, UI_KEY_F1 + 2, 0);
-    rig_settle(&rig);
+    rig_settle_all(&rig);
     assert_int_equal(rig.app->scene, SCENE_TABLE);
     assert_int_equal(rig.app->row.n, 150);
     assert_int_equal(rig_result(&rig)->order->class_runs, 3);

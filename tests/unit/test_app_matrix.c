@@ -69,7 +69,7 @@ static void test_a_new_order_is_walked_to(void **state)
     struct rig rig;
     (void)state;
     rig_open(&rig, "@iris", 1366, 768);
-    rig_settle(&rig);
+    rig_settle_all(&rig);
     assert_true(fabs(rig.app->order.path - 143.2329) < 1e-3); /* by class, as in the file */
     rig_set(&rig, PARAM_ORDER, NL_ORDER_VAT);
     wait_for_worker(&rig);
@@ -92,7 +92,7 @@ static void test_a_new_order_is_walked_to(void **state)
     assert_true(moving > 30);
     assert_ptr_equal(rig.app->order.order, rig_result(&rig)->order->order);
     assert_true(fabs(rig.app->order.path - 82.0) < 1); /* VAT of Iris, by its tie rule */
-    rig_settle(&rig);
+    rig_settle_all(&rig);
     assert_true(rig.frame.wake_in < 0);
     rig_close(&rig);
 }

@@ -98,9 +98,9 @@ static void test_class_means_above_the_diagonal(void **state)
     struct rig rig;
     (void)state;
     rig_open(&rig, "@iris", 1366, 768);
-    rig_settle(&rig);
+    rig_settle_all(&rig);
     rig_set(&rig, PARAM_SHOWN, SHOWN_MEANS);
-    rig_settle(&rig);
+    rig_settle_all(&rig);
     const nl_matrix *shown = cells_matrix(rig_result(&rig)->cells);
     const nl_matrix *d = &rig_result(&rig)->dissim->d;
     for (size_t i = 0; i < 150; i++)
@@ -114,7 +114,7 @@ static void test_class_means_above_the_diagonal(void **state)
     assert_non_null(rig_find_text(&rig, "4.82"));
     assert_non_null(rig_find_text(&rig, "0.503")); /* the silhouette of Iris' classes */
     rig_drop(&rig, "@sample"); /* without classes nothing of it is offered or shown */
-    rig_settle(&rig);
+    rig_settle_all(&rig);
     assert_int_equal(param_choice(rig_doc(&rig), PARAM_SHOWN), SHOWN_DISSIM);
     rig_close(&rig);
 }
