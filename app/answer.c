@@ -83,6 +83,8 @@ void app_post_work(struct app *app, double time)
     if (app->opening.key) {
         snprintf(doc.source, sizeof doc.source, "%s", app->opening.path);
         doc.source_key = app->opening.key;
+        doc.ready = app->opening.keep_ready; /* what was chosen for the columns of another file */
+        memset(doc.left_out, 0, sizeof doc.left_out);
     }
     const struct stage_keys keys =
         stage_keys(&doc, doc.source_key, result_kind(&app->results[app->scene]));

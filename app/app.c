@@ -45,9 +45,13 @@ static void init_doc(struct doc *doc, enum scene_id scene, const struct doc *giv
 /* Nothing zoomed, every map spread over its whole bar. */
 static void show_all(struct view *view)
 {
-    view->picture = view->matrix = view->scatter = (struct zoom){1, 0.5, 0.5};
-    for (int i = 0; i < SHOWN_COUNT; i++)
-        view->range[i][0] = view->range[i][1] = NAN;
+    view->picture = view->scatter = (struct zoom){1, 0.5, 0.5};
+    for (int s = 0; s < SCENE_COUNT; s++) {
+        view->matrix[s] = (struct zoom){1, 0.5, 0.5};
+        for (int i = 0; i < SHOWN_COUNT; i++)
+            view->range[s][i][0] = view->range[s][i][1] = NAN;
+    }
+    view->branch = SIZE_MAX;
 }
 
 struct app *app_create(const struct app_params *params, nl_error *error)
@@ -99,7 +103,8 @@ void app_destroy(struct app **pointer)
     undo_free(&app->undo);
     reorder_free(&app->reorder);
     detail_free(&app->detail);
-    selection_free(&app->selection);
+    for (int s = 0; s < SCENE_COUNT; s++)
+        selection_free(&app->selections[s]);
     free(app->row_weights);
     free(app);
     *pointer = NULL;
@@ -131,6 +136,17 @@ static void before_change(struct app *app, bool committed)
     undo_before(&app->undo, &now, committed);
 }
 
+/* Of a source without classes there are no class means, of a ready D neither scores nor weights. */
+static void keep_shown_possible(struct doc *doc, const struct result *result)
+{
+    const int shown = param_choice(doc, PARAM_SHOWN);
+    const bool means = shown == SHOWN_MEANS;
+    const bool attention = shown == SHOWN_SCORES || shown == SHOWN_WEIGHTS;
+    if (result->source &&
+        ((means && !result->source->source.table.labels) || (attention && doc->ready)))
+        param_set(doc, PARAM_SHOWN, (struct param_value){.number = SHOWN_DISSIM});
+}
+
 /* What was opened has arrived: it becomes the source of the scene that shows its kind. */
 static void adopt_opened(struct app *app, const struct result *result)
 {
@@ -149,8 +165,7 @@ static void adopt_opened(struct app *app, const struct result *result)
     if (nl_orders[param_choice(doc, PARAM_ORDER)].needs_classes &&
         !result->source->source.table.labels)
         param_set(doc, PARAM_ORDER, (struct param_value){.number = NL_ORDER_INPUT});
-    if (param_choice(doc, PARAM_SHOWN) == SHOWN_MEANS && !result->source->source.table.labels)
-        param_set(doc, PARAM_SHOWN, (struct param_value){.number = SHOWN_DISSIM});
+    keep_shown_possible(doc, result);
     app->scene = scene;
     app->opening.key = 0;
     show_all(&app->view);
@@ -184,9 +199,11 @@ static void take_results(struct app *app, double time)
     if (!job_take(app->job, &result))
         return;
     if (result.error.status != NL_OK) {
-        app_say(app, time, result.error.message);
+        if (result.error_key != app->said_key) /* a result comes in parts, its error with each */
+            app_say(app, time, result.error.message);
         forget_source(app, result.error_key);
     }
+    app->said_key = result.error_key;
     if (result.source && app->opening.key == result.source->part.key)
         adopt_opened(app, &result);
     for (int s = 0; s < SCENE_COUNT && result.source; s++) {
@@ -248,7 +265,7 @@ static void command_exec(struct app *app, enum command_id command)
         show_all(&app->view);
         break;
     case COMMAND_DESELECT:
-        selection_clear(&app->selection);
+        selection_clear(&app->selections[app->scene]);
         break;
     case COMMAND_THEME:
         app->theme = app->theme == UI_DARK ? UI_LIGHT : UI_DARK;
@@ -267,7 +284,10 @@ static void command_exec(struct app *app, enum command_id command)
             app->view.help = false;
         else if (app->message[0])
             app->message[0] = 0;
-        else
+        else if (app->opening.key) { /* what is shown stays */
+            app->opening.key = 0;
+            job_cancel(app->job);
+        } else if (!app_complete(app)) /* figures that nobody waits for need no giving up */
             job_cancel(app->job);
         break;
     case COMMAND_COMPUTE:
@@ -328,11 +348,12 @@ static void apply_edit(struct app *app, const struct edit *edit)
     case EDIT_READY:
         before_change(app, true);
         doc->ready = edit->number != 0;
+        keep_shown_possible(doc, &app->results[app->scene]);
         break;
     case EDIT_PICK:
-        selection_pick(&app->selection, &edit->pick, &app->results[app->scene], &app->order);
-        if (edit->committed)
-            selection_measure(&app->selection, &app->results[app->scene]);
+        selection_pick(&app->selections[app->scene], &edit->pick, &app->results[app->scene],
+                       &app->order);
+        app->selections[app->scene].committed = edit->committed;
         break;
     }
 }
@@ -368,7 +389,7 @@ static struct scene scene_of(struct app *app, double time)
         .row = &app->row,
         .order = app->order,
         .detail = &app->detail,
-        .selection = &app->selection,
+        .selection = &app->selections[app->scene],
         .kind = result_kind(result),
         .stale_map = app_is_stale(app, 0, time),
         .stale_matrix = app_is_stale(app, 1, time),
@@ -427,10 +448,10 @@ static void fill_sources(struct app *app, const struct scene *scene)
             (struct draw_source){source->part.key,      DRAW_RGBA8,  source->width, source->height,
                                  (size_t)source->width, source->rgba};
     view_weights_source(scene, &app->list);
-    if (app->selection.key)
-        slots[DRAW_SLOT_SELECTION] =
-            (struct draw_source){app->selection.key, DRAW_R32F,          (int)app->selection.n, 1,
-                                 app->selection.n,   app->selection.mask};
+    const struct selection *selection = &app->selections[app->scene];
+    if (selection->key)
+        slots[DRAW_SLOT_SELECTION] = (struct draw_source){
+            selection->key, DRAW_R32F, (int)selection->n, 1, selection->n, selection->mask};
     if (!scene->result->cells || app->order.n == 0)
         return;
     const nl_matrix *cells = cells_matrix(scene->result->cells);
@@ -462,13 +483,13 @@ static void step_order(struct app *app, const struct inputs *inputs)
                               result->cells ? result->order : NULL, inputs->time, !skip);
     if (app->order.moving)
         ui_again(&app->ui);
-    selection_follow(&app->selection, result);
+    selection_follow(&app->selections[app->scene], result);
     const nl_exec exec = {.kernels = job_kernels(app->job)};
     double window[4];
-    view_zoom_window(&app->view.matrix, &window[0], &window[1], &window[2], &window[3]);
+    view_zoom_window(&app->view.matrix[app->scene], &window[0], &window[1], &window[2], &window[3]);
     for (int i = 0; i < 4; i++)
         window[i] *= (double)app->order.n;
-    detail_step(&app->detail, &app->docs[app->scene], result, window, &exec);
+    detail_step(&app->detail, result, window, &exec);
 }
 
 void app_step(struct app *app, const struct inputs *inputs, struct ui_frame *frame)

@@ -38,7 +38,7 @@ struct app {
     struct reorder reorder;
     struct order_view order; /* of this frame */
     struct detail detail;
-    struct selection selection;
+    struct selection selections[SCENE_COUNT];
 
     struct view view;
     struct edits edits;
@@ -46,6 +46,7 @@ struct app {
     float user_scale;      /* Ctrl + and − */
     bool user_scale_fixed; /* --ui-scale was given: the system's scale counts nothing */
     char message[480];
+    uint64_t said_key; /* of the stage whose failure was said last; 0 = none */
     double message_until;
     enum app_view shown;
     bool quit;

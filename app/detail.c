@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+static const double patience = 3e7; /* pairs times features: some milliseconds */
+
 void detail_free(struct detail *detail)
 {
     nl_matrix_free(&detail->d);
@@ -24,8 +26,8 @@ static bool is_there(const struct detail *detail, uint64_t overview_key, size_t 
            detail->x0 == x0 && detail->d.rows == rows && detail->d.cols == columns;
 }
 
-void detail_step(struct detail *detail, const struct doc *doc, const struct result *result,
-                 const double window[4], const nl_exec *exec)
+void detail_step(struct detail *detail, const struct result *result, const double window[4],
+                 const nl_exec *exec)
 {
     const struct order_part *order = result->order;
     const struct overview_part *overview = result->overview;
@@ -41,10 +43,10 @@ void detail_step(struct detail *detail, const struct doc *doc, const struct resu
     if (is_there(detail, overview->part.key, y0, rows, x0, columns))
         return;
     detail_free(detail);
-    if (rows == 0 || columns == 0 || rows > DETAIL_SIDE || columns > DETAIL_SIDE)
+    const double work = (double)rows * (double)columns * (double)result->features->features.x.cols;
+    if (rows == 0 || columns == 0 || rows > DETAIL_SIDE || columns > DETAIL_SIDE || work > patience)
         return;
-    const nl_dissim_params params = {(nl_metric_id)param_choice(doc, PARAM_METRIC),
-                                     overview->bandwidth};
+    const nl_dissim_params params = {order->dissim->metric, overview->bandwidth};
     if (nl_matrix_alloc(&detail->d, rows, columns, NULL) != NL_OK ||
         nl_dissim_between(&params, &result->features->features.x, order->order + y0,
                           order->order + x0, exec, &detail->d, NULL) != NL_OK) {
@@ -54,8 +56,11 @@ void detail_step(struct detail *detail, const struct doc *doc, const struct resu
     detail->overview_key = overview->part.key;
     detail->y0 = y0;
     detail->x0 = x0;
-    detail->key =
-        (overview->part.key ^ y0 * 0x100000001u ^ x0 << 20 ^ rows << 50) * 0x9e3779b97f4a7c15u | 1;
+    const size_t place[] = {y0, rows, x0, columns};
+    detail->key = overview->part.key;
+    for (size_t i = 0; i < 4; i++)
+        detail->key = (detail->key ^ place[i]) * 0x9e3779b97f4a7c15u;
+    detail->key |= 1;
 }
 
 double detail_value(const struct detail *detail, const struct cells_part *cells,

@@ -20,8 +20,8 @@ void detail_free(struct detail *detail);
  * Makes the detail that of positions [y0, y1) × [x0, x1), on this thread, if they are few enough
  * and not there already. Of a D that is held whole, and of none, there is no detail.
  */
-void detail_step(struct detail *detail, const struct doc *doc, const struct result *result,
-                 const double window[4], const nl_exec *exec);
+void detail_step(struct detail *detail, const struct result *result, const double window[4],
+                 const nl_exec *exec);
 
 /* D at positions (y, x) of the order shown, from whichever part holds it; NaN where none does. */
 double detail_value(const struct detail *detail, const struct cells_part *cells,

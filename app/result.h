@@ -48,7 +48,8 @@ struct dissim_part {
     struct part part;
     uint64_t features_key;
     size_t n;
-    bool given;       /* the source was D itself */
+    bool given; /* the source was D itself */
+    nl_metric_id metric;
     nl_matrix d;      /* empty when n > DISSIM_MAX: then only means of it are computed, in blocks */
     double bandwidth; /* that was used; 0 = none */
     float largest;
@@ -77,11 +78,12 @@ struct cells_part {
     struct part part;
     struct dissim_part *dissim; /* held */
     enum shown_id shown;
-    nl_matrix own;     /* all but D itself */
-    float low, high;   /* of the bar */
-    float from;        /* place on the bar where the map begins: below it lie few */
-    bool is_signed;    /* zero is in the middle of the bar */
-    char refused[240]; /* why they are not there, "" = they are */
+    nl_similarity_id similarity; /* of scores and weights */
+    nl_matrix own;               /* all but D itself */
+    float low, high;             /* of the bar */
+    float from;                  /* place on the bar where the map begins: below it lie few */
+    bool is_signed;              /* zero is in the middle of the bar */
+    char refused[240];           /* why they are not there, "" = they are */
 };
 
 /* The same in the order shown, averaged; empty while n is small. */
@@ -90,7 +92,7 @@ struct overview_part {
     nl_matrix mean;
     /* Where D is not held whole: */
     nl_matrix largest; /* of what each mean is over */
-    float high;        /* the largest of all n × n */
+    float high;        /* the largest of all */
     double bandwidth;  /* that was used; 0 = none */
     double bytes;      /* that it took */
     size_t step;       /* every step-th row in the order shown was compared */
@@ -99,7 +101,7 @@ struct overview_part {
 /* How good an order is. */
 struct quality_part {
     struct part part;
-    uint64_t dissim_key;
+    uint64_t dissim_key, order_key;
     nl_quality chosen, input;
     double silhouette; /* NaN without classes */
 };

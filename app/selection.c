@@ -18,6 +18,17 @@ void selection_clear(struct selection *selection)
     selection->n = 0;
 }
 
+/* The same file cut into the same rows, whatever features describe them. */
+static uint64_t rows_key(const struct result *result)
+{
+    const nl_grid *grid = &result->features->features.grid;
+    const size_t cut[] = {result->features->features.x.rows, grid->gw, grid->width, grid->stride};
+    uint64_t key = result->source->part.key;
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++)
+        key = (key ^ cut[i]) * 0x9e3779b97f4a7c15u;
+    return key;
+}
+
 static bool room_for(struct selection *selection, size_t n)
 {
     if (selection->capacity < n) {
@@ -96,21 +107,22 @@ bool selection_pick(struct selection *selection, const struct pick *pick,
         selection_clear(selection);
         return false;
     }
-    selection->features_key = part->part.key;
+    selection->rows_key = rows_key(result);
     selection->key = (part->part.key ^ ++selection->changes) * 0x9e3779b97f4a7c15u | 1;
     selection->within = selection->outside = NAN;
     selection->dissim_key = 0;
     return true;
 }
 
-void selection_measure(struct selection *selection, const struct result *result)
+/* Means of D over pairs of two different rows. */
+static void measure(struct selection *selection, const struct result *result)
 {
     const nl_matrix *d = result->dissim ? &result->dissim->d : NULL;
-    const size_t n = selection->n;
+    const size_t n = selection->n, count = selection->count;
     double means[4];
-    selection->dissim_key = d ? result->dissim->part.key : 0;
+    selection->dissim_key = result->dissim ? result->dissim->part.key : 0;
     selection->within = selection->outside = NAN;
-    if (!selection->key || !d || d->rows != n)
+    if (!d || d->rows != n)
         return;
     int *classes = calloc(n, sizeof *classes);
     if (!classes)
@@ -119,8 +131,9 @@ void selection_measure(struct selection *selection, const struct result *result)
         classes[i] = selection->mask[i] > 0;
     nl_block_means(d, classes, 2, means);
     free(classes);
-    selection->within = means[3];
-    if (selection->count < n)
+    if (count > 1) /* the block's mean has the diagonal in it */
+        selection->within = means[3] * (double)count / (double)(count - 1);
+    if (count < n)
         selection->outside = means[1];
 }
 
@@ -128,9 +141,10 @@ void selection_follow(struct selection *selection, const struct result *result)
 {
     if (!selection->key)
         return;
-    if (!result->features || result->features->part.key != selection->features_key)
+    if (!result->features || rows_key(result) != selection->rows_key)
         selection_clear(selection);
-    else if (selection->dissim_key != 0 && result->dissim &&
+    else if (selection->committed && result->dissim &&
+             result->dissim->features_key == result->features->part.key &&
              result->dissim->part.key != selection->dissim_key)
-        selection_measure(selection, result);
+        measure(selection, result);
 }

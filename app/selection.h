@@ -21,10 +21,11 @@ struct pick {
 };
 
 struct selection {
-    uint64_t features_key; /* whose rows; others have none of these */
-    uint64_t key;          /* of the mask, for a texture; 0 = nothing is selected */
+    uint64_t rows_key; /* whose rows; others have none of these */
+    uint64_t key;      /* of the mask, for a texture; 0 = nothing is selected */
     size_t n, count, capacity;
     float *mask;         /* n: 1 = selected */
+    bool committed;      /* the person is done picking: it may be measured, which is O(n²) */
     uint64_t dissim_key; /* of the D that was measured; 0 = not yet */
     double within;       /* mean D among the selected rows; NaN where D is not held whole */
     double outside;      /* mean D from them to all others; NaN without others */
@@ -40,10 +41,7 @@ void selection_clear(struct selection *selection);
  */
 bool selection_pick(struct selection *selection, const struct pick *pick,
                     const struct result *result, const struct order_view *order);
-/* Its means of D, once a person is done picking: O(n²). */
-void selection_measure(struct selection *selection, const struct result *result);
-
-/* Nothing is selected of rows that have gone; another D is measured anew. */
+/* Nothing is selected of rows that have gone; what is committed is measured by the D there is. */
 void selection_follow(struct selection *selection, const struct result *result);
 
 #endif

@@ -47,6 +47,7 @@ struct dissim_part *dissim_part_make(const struct doc *doc, const struct feature
     if (!part)
         return NULL;
     part->features_key = features->part.key;
+    part->metric = (nl_metric_id)param_choice(doc, PARAM_METRIC);
     part->n = x->rows;
     const int limit =
         doc->ready && features->features.picture.width == 0 ? DISSIM_MAX : BLOCKWISE_MAX;
@@ -200,6 +201,8 @@ static void fit_bar(struct cells_part *cells)
             }
     }
     cells->low = low <= high ? low : 0;
+    if (cells->shown == SHOWN_WEIGHTS && cells->low > 0)
+        cells->low = 0; /* a softmax reaches down to it, or nearly */
     cells->high = low <= high ? high : 0;
     cells->is_signed = cells->low < 0 && cells->high > 0;
     if (cells->is_signed) {
@@ -354,6 +357,7 @@ struct cells_part *cells_part_make(const struct doc *doc, const struct source_pa
         return NULL;
     part->dissim = part_hold(order->dissim);
     part->shown = (enum shown_id)param_choice(doc, PARAM_SHOWN);
+    part->similarity = (nl_similarity_id)param_choice(doc, PARAM_SIMILARITY);
     if (fill_cells(source, attention, order, exec, part, error) != NL_OK)
         part_release(&part);
     return part;
@@ -389,7 +393,8 @@ static nl_status blockwise(const struct doc *doc, const struct features_part *fe
     const nl_matrix *x = &features->features.x;
     const double n = (double)x->rows, pairs = n * n / 2;
     nl_matrix thinned = {0};
-    part->step = (size_t)fmax(ceil(sqrt(pairs * (double)x->cols / patience)), 1);
+    const double most = n / OVERVIEW_SIDE; /* a row at least for each cell */
+    part->step = (size_t)fmax(fmin(ceil(sqrt(pairs * (double)x->cols / patience)), most), 1);
     nl_status status = thinned_rows(x, order, part->step, &thinned, error);
     if (status == NL_OK)
         status = nl_matrix_alloc(&part->largest, OVERVIEW_SIDE, OVERVIEW_SIDE, error);
@@ -462,6 +467,7 @@ struct quality_part *quality_part_make(const struct source_part *source,
         return NULL;
     part->silhouette = NAN;
     part->dissim_key = order->dissim->part.key;
+    part->order_key = order->part.key;
     if (d->rows == 0)
         return part;
     nl_status status = nl_quality_of(d, order->order, exec, &part->chosen, error);

@@ -119,7 +119,7 @@ const char *view_number(double value, char *buffer, size_t size)
         snprintf(buffer, size, isnan(value) ? "?" : value > 0 ? "∞" : "−∞");
     else if (fabs(value) < 1e-4 || fabs(value) >= 1e6)
         snprintf(buffer, size, "%.1e", value);
-    else if (fabs(value) >= 1000)
+    else if (fabs(value) >= 999.5)
         snprintf(buffer, size, "%.0f", value);
     else
         snprintf(buffer, size, "%.3g", value);
@@ -246,32 +246,50 @@ bool view_zoom_input(struct zoom *zoom, const struct ui_signal *signal, struct d
     return memcmp(&before, zoom, sizeof before) != 0;
 }
 
-bool view_box_input(struct ui *ui, struct view *view, const struct ui_signal *signal,
-                    struct draw_rect rect, struct draw_rect *box, bool *done)
+bool view_zoom_keys(struct ui *ui, struct zoom *zoom, double most)
 {
+    const struct zoom before = *zoom;
+    const double step = 0.1 / zoom->factor;
+    if (ui_key(ui, '+', 0) || ui_key(ui, '+', UI_MOD_SHIFT) || ui_key(ui, '=', 0))
+        zoom->factor *= 1.25;
+    if (ui_key(ui, '-', 0))
+        zoom->factor /= 1.25;
+    zoom->x +=
+        step * (ui_key(ui, UI_KEY_RIGHT, UI_MOD_SHIFT) - ui_key(ui, UI_KEY_LEFT, UI_MOD_SHIFT));
+    zoom->y += step * (ui_key(ui, UI_KEY_DOWN, UI_MOD_SHIFT) - ui_key(ui, UI_KEY_UP, UI_MOD_SHIFT));
+    keep_inside(zoom, most);
+    return memcmp(&before, zoom, sizeof before) != 0;
+}
+
+enum box_state view_box_input(struct ui *ui, struct view *view, const struct ui_signal *signal,
+                              struct draw_rect rect, struct draw_rect *box)
+{
+    struct box_drag *drag = &view->box;
     const float least = ui_px(ui->style, 3);
     if (signal->pressed && signal->button == UI_LEFT && ui->in->mods == UI_MOD_SHIFT)
-        view->box = (struct box_drag){signal->id, signal->x, signal->y};
-    if (view->box.panel != signal->id)
-        return false;
+        *drag = (struct box_drag){signal->id, signal->x, signal->y, -1, -1};
+    if (drag->panel != signal->id)
+        return BOX_NONE;
     if (!signal->held && !signal->released) { /* the panel was away */
-        view->box.panel = 0;
-        return false;
+        drag->panel = 0;
+        return BOX_NONE;
     }
-    const float x0 = fminf(view->box.x, signal->x), y0 = fminf(view->box.y, signal->y);
-    *box = draw_rect_intersect(rect, (struct draw_rect){x0, y0, fmaxf(view->box.x, signal->x) - x0,
-                                                        fmaxf(view->box.y, signal->y) - y0});
-    if (fabsf(view->box.x - signal->x) < least && fabsf(view->box.y - signal->y) < least)
+    const float x0 = fminf(drag->x, signal->x), y0 = fminf(drag->y, signal->y);
+    *box = draw_rect_intersect(rect, (struct draw_rect){x0, y0, fmaxf(drag->x, signal->x) - x0,
+                                                        fmaxf(drag->y, signal->y) - y0});
+    if (fabsf(drag->x - signal->x) < least && fabsf(drag->y - signal->y) < least)
         box->w = box->h = 0;
-    *done = signal->released;
-    if (*done) {
-        view->box.panel = 0;
-        return true;
+    if (signal->released) {
+        drag->panel = 0;
+        return BOX_DONE;
     }
     draw_fill(ui->list, *box, 0, (ui->style->accent & 0xffffff00u) | 0x30u);
     draw_stroke(ui->list, *box, 0, 2 * ui->style->hair, ui->style->accent);
     ui_set_cursor(ui, UI_CURSOR_CROSS);
-    return true;
+    const bool moved = drag->last_x != signal->x || drag->last_y != signal->y;
+    drag->last_x = signal->x;
+    drag->last_y = signal->y;
+    return moved ? BOX_MOVED : BOX_HELD;
 }
 
 void view_tag(struct ui *ui, struct draw_rect rect, float x, float y, bool below, const char *word)

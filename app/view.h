@@ -57,17 +57,21 @@ struct zoom {
 
 /* A box that is being drawn over a panel. */
 struct box_drag {
-    ui_id panel; /* 0 = none */
-    float x, y;  /* where it began, on the screen */
+    ui_id panel;          /* 0 = none */
+    float x, y;           /* where it began, on the screen */
+    float last_x, last_y; /* and where it reached in the last frame */
 };
+
+enum box_state { BOX_NONE, BOX_HELD, BOX_MOVED, BOX_DONE };
 
 /* Transient state: outside the document, outside undo. */
 struct view {
     struct ui_scroll controls, matrix_scroll;
     struct box_drag box;
     /* Places on each matrix's bar between which its map is spread; NaN = where the bar has it. */
-    float range[SHOWN_COUNT][2];
-    struct zoom picture, matrix, scatter;
+    float range[SCENE_COUNT][SHOWN_COUNT][2];
+    size_t branch; /* of the tree that the keyboard is at; beyond the last = none */
+    struct zoom picture, scatter, matrix[SCENE_COUNT];
     struct ui_scroll help_scroll;
     bool help;          /* the list of keys is open */
     size_t hover_row;   /* key under the pointer in any panel, SIZE_MAX = none */
@@ -132,7 +136,7 @@ void panel_matrix(struct ui *ui, struct draw_rect rect, const struct scene *scen
                   struct view *view, struct edits *edits);
 /* Parts of panel_matrix. The tree beside rows y0..y1 of the order shown. */
 void panel_dendrogram(struct ui *ui, struct draw_rect rect, const struct scene *scene, double y0,
-                      double y1, struct edits *edits);
+                      double y1, struct view *view, struct edits *edits);
 /* What the matrix shows, in which order, and how good that is; returns the height that it takes. */
 float panel_matrix_side(struct ui *ui, struct draw_rect rect, const struct scene *scene,
                         struct edits *edits);
@@ -186,15 +190,17 @@ float view_figure(struct ui *ui, struct draw_rect rect, enum ui_align align, con
 /* Wheel zooms at the pointer, middle and right drags pan; true when the view changed. */
 bool view_zoom_input(struct zoom *zoom, const struct ui_signal *signal, struct draw_rect rect,
                      double most);
+/* The same by keys, for what has the keyboard: + and − zoom, Shift and arrows pan. */
+bool view_zoom_keys(struct ui *ui, struct zoom *zoom, double most);
 /* The part of 0..1 × 0..1 that is shown. */
 void view_zoom_window(const struct zoom *zoom, double *x0, double *y0, double *x1, double *y1);
 /*
- * Shift and a drag draw a box over a panel; the rest of its input is then not for anything else.
- * True while there is one: *box is what it covers, inside rect, *done that it ends in this frame.
- * A box no larger than a click covers nothing: w = h = 0.
+ * Shift and a drag draw a box over a panel; its input is then not for anything else. *box is what
+ * it covers, inside rect: it covers something else since the last frame, or is done, or is only
+ * held. A box no larger than a click covers nothing: w = h = 0.
  */
-bool view_box_input(struct ui *ui, struct view *view, const struct ui_signal *signal,
-                    struct draw_rect rect, struct draw_rect *box, bool *done);
+enum box_state view_box_input(struct ui *ui, struct view *view, const struct ui_signal *signal,
+                              struct draw_rect rect, struct draw_rect *box);
 /* A word beside a mark on the picture or plot, above or below it, on a ground of its own. */
 void view_tag(struct ui *ui, struct draw_rect rect, float x, float y, bool below, const char *word);
 /*

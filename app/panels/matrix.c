@@ -63,14 +63,15 @@ static bool sees_cells(const struct scene *scene)
     return cells_matrix(scene->result->cells)->rows > 0 || scene->detail->key;
 }
 
-/* The finished picture of all is enough while a pixel covers at least one of its cells. */
+/* The finished picture of all is enough while its cells are no larger than pixels. */
 static bool wants_overview(const struct scene *scene, const struct frame *frame)
 {
     const struct overview_part *overview = scene->result->overview;
     if (!overview || overview->mean.rows == 0 || scene->order.moving || scene->detail->key)
         return false;
-    return cells_matrix(scene->result->cells)->rows == 0 ||
-           frame->x1 - frame->x0 > (double)scene->order.n / 4;
+    const double cells =
+        (frame->x1 - frame->x0) / (double)scene->order.n * (double)overview->mean.rows;
+    return cells_matrix(scene->result->cells)->rows == 0 || cells >= (double)frame->rect.w;
 }
 
 static void draw_cells(struct ui *ui, const struct frame *frame, const struct scene *scene,
@@ -108,13 +109,17 @@ static draw_color ink_on(const struct bar *bar, const float range[2], double val
     return 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 128 ? 0x101418ffu : 0xffffffffu;
 }
 
+enum { NUMBER_SIDE = 44, NUMBERS_MAX = 1600 }; /* units; what the list of texts has room for */
+
 /* Every cell's number inside it, once cells are large enough to hold one. */
 static void draw_numbers(struct ui *ui, const struct frame *frame, const struct scene *scene,
                          const struct bar *bar, const float range[2])
 {
     const struct order_view *order = &scene->order;
     const float side = frame->rect.w / (float)(frame->x1 - frame->x0);
-    if (!sees_cells(scene) || order->moving || side < ui_px(ui->style, 36))
+    const double shown = (frame->x1 - frame->x0) * (frame->y1 - frame->y0);
+    if (!sees_cells(scene) || order->moving || side < ui_px(ui->style, NUMBER_SIDE) ||
+        shown > NUMBERS_MAX)
         return;
     const size_t end_x = (size_t)fmin(ceil(frame->x1), (double)order->n);
     const size_t end_y = (size_t)fmin(ceil(frame->y1), (double)order->n);
@@ -128,8 +133,9 @@ static void draw_numbers(struct ui *ui, const struct frame *frame, const struct 
                                            side, side};
             char text[32];
             type.color = isfinite(value) ? ink_on(bar, range, value) : 0xffffffffu;
-            ui_text_in(ui->list, &ui->text, cell, UI_ALIGN_CENTER, type,
-                       view_number(value, text, sizeof text));
+            view_number(value, text, sizeof text);
+            if (ui_text_width(&ui->text, type, text) <= side) /* half a number is a wrong one */
+                ui_text_in(ui->list, &ui->text, cell, UI_ALIGN_CENTER, type, text);
         }
 }
 
@@ -144,7 +150,8 @@ static void draw_means(struct ui *ui, const struct frame *frame, const struct sc
     const struct order_view *order = &scene->order;
     const float side = frame->rect.w / (float)(frame->x1 - frame->x0);
     size_t starts[RUNS_MAX + 1], runs = 0;
-    if (cells->shown != SHOWN_MEANS || !labels || order->moving || side >= ui_px(ui->style, 36))
+    if (cells->shown != SHOWN_MEANS || !labels || order->moving ||
+        side >= ui_px(ui->style, NUMBER_SIDE))
         return;
     for (size_t p = 0; p < order->n; p++) {
         if (p > 0 && labels[order->order[p]] == labels[order->order[p - 1]])
@@ -300,15 +307,17 @@ static void react(struct ui *ui, const struct frame *frame, const struct scene *
         ui, id, frame->rect, UI_ITEM_FOCUS | UI_ITEM_WHEEL | UI_ITEM_MIDDLE | UI_ITEM_RIGHT);
     const double most = fmax((double)order->n / 4, 1);
     struct draw_rect box;
-    bool done = false;
     size_t i, j;
-    if (view_zoom_input(&view->matrix, &signal, frame->rect, most))
+    struct zoom *zoom = &view->matrix[scene->id];
+    if (view_zoom_input(zoom, &signal, frame->rect, most) ||
+        (signal.focused && view_zoom_keys(ui, zoom, most)))
         ui_again(ui);
     ui_focus_ring(ui, id, frame->rect, 0);
-    if (view_box_input(ui, view, &signal, frame->rect, &box, &done)) {
-        pick_box(frame, order->n, box, done, edits);
+    const enum box_state state = view_box_input(ui, view, &signal, frame->rect, &box);
+    if (state == BOX_MOVED || state == BOX_DONE)
+        pick_box(frame, order->n, box, state == BOX_DONE, edits);
+    if (state != BOX_NONE)
         return;
-    }
     position_at(frame, order->n, signal.x, signal.y, &i, &j);
     if (linked)
         choose_query(ui, &signal, scene, i, edits);
@@ -391,10 +400,10 @@ static void write_caption(const struct scene *scene, char *caption, size_t size)
 {
     const struct cells_part *cells = scene->result->cells;
     const bool attention = cells->shown == SHOWN_SCORES || cells->shown == SHOWN_WEIGHTS;
-    const char *what = attention ? nl_similarities[param_choice(scene->doc, PARAM_SIMILARITY)].label
+    const char *what = attention ? nl_similarities[cells->similarity].label
                        : scene->result->order->dissim->given
                            ? TR_N("as given")
-                           : nl_metrics[param_choice(scene->doc, PARAM_METRIC)].label;
+                           : nl_metrics[scene->result->order->dissim->metric].label;
     snprintf(caption, size, "%s_{ij} · %s · %zu × %zu", view_matrix_letter(cells->shown), tr(what),
              scene->order.n, scene->order.n);
 }
@@ -420,8 +429,8 @@ static void draw_all(struct ui *ui, const struct parts *parts, const struct scen
     const struct attention_part *attention = scene->result->attention;
     const struct order_part *order = scene->result->order;
     const struct bar bar = view_matrix_bar(scene);
-    float *chosen = view->range[cells->shown], range[2];
-    const struct frame frame = place(parts->matrix, &view->matrix, scene->order.n);
+    float *chosen = view->range[scene->id][cells->shown], range[2];
+    const struct frame frame = place(parts->matrix, &view->matrix[scene->id], scene->order.n);
     const bool linked = attention && scene->row->key && scene->row->queries == scene->order.n &&
                         order->dissim->features_key == attention->features->part.key;
     view_bar_range(&bar, chosen, range);
@@ -436,11 +445,11 @@ static void draw_all(struct ui *ui, const struct parts *parts, const struct scen
                   (struct draw_rect){frame.rect.x, frame.rect.y,
                                      parts->strip.x + parts->strip.w - frame.rect.x, frame.rect.h});
     draw_selection(ui, parts->strip, &frame, scene);
-    view_stale(ui, frame.rect, scene, scene->stale_matrix, edits, "matrix-progress");
     react(ui, &frame, scene, linked, view, edits);
+    view_stale(ui, frame.rect, scene, scene->stale_matrix, edits, "matrix-progress");
     ui_clip_end(ui);
     if (order->dendrogram.count > 0 && parts->tree.w > 0 && !scene->order.moving)
-        panel_dendrogram(ui, parts->tree, scene, frame.y0, frame.y1, edits);
+        panel_dendrogram(ui, parts->tree, scene, frame.y0, frame.y1, view, edits);
     if (view_range_bar(ui, parts->bar, "matrix-bar", &bar, chosen))
         ui_again(ui);
 }

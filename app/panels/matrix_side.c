@@ -52,7 +52,7 @@ static void choice(struct side *side, enum param_id id, int now)
     const struct param_spec *spec = &param_table[id];
     char reason[120];
     struct offer offer = {.id = id};
-    int at = 0;
+    int at = -1; /* not on offer: nothing is shown as chosen */
     if (param_idle(side->scene->doc, id, side->scene->kind, reason, sizeof reason))
         return;
     for (int i = 0; i < param_choices(id); i++) {
@@ -118,10 +118,10 @@ static void figure(struct side *side, const char *name, const char *chosen, cons
 }
 
 /* A count in full with its digits in threes, a very large one as 4.35·10⁹. */
-static void count_text(uint64_t count, char *text, size_t size)
+static void count_text(double count, char *text, size_t size)
 {
     static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    const unsigned long long n = count;
+    const unsigned long long n = (unsigned long long)fmin(floor(count + 0.5), 1e7);
     int power = 0;
     if (n < 1000)
         snprintf(text, size, "%llu", n);
@@ -130,7 +130,7 @@ static void count_text(uint64_t count, char *text, size_t size)
     else if (n < 10000000)
         snprintf(text, size, "%llu,%03llu,%03llu", n / 1000000, n / 1000 % 1000, n % 1000);
     else {
-        double lead = (double)n;
+        double lead = count;
         for (; lead >= 9.995; lead /= 10)
             power++;
         snprintf(text, size, "%.2f·10%s%s", lead, power >= 10 ? raised[power / 10 % 10] : "",
@@ -138,7 +138,7 @@ static void count_text(uint64_t count, char *text, size_t size)
     }
 }
 
-static void count_pair(struct side *side, const char *name, uint64_t chosen, uint64_t input)
+static void count_pair(struct side *side, const char *name, double chosen, double input)
 {
     char a[40], b[40];
     count_text(chosen, a, sizeof a);
@@ -159,7 +159,7 @@ static void quality(struct side *side)
 {
     const struct order_part *order = side->scene->result->order;
     const struct quality_part *quality = side->scene->result->quality;
-    const bool known = quality && quality->dissim_key == order->dissim->part.key;
+    const bool known = quality && quality->order_key == order->part.key;
     const bool large = order->path_input >= 1e5;
     const bool wide = side->column.rect.w >= ui_px(side->ui->style, 330);
     const char *events = wide ? tr("Anti-Robinson events") : tr("AR events");
@@ -168,19 +168,20 @@ static void quality(struct side *side)
     number_pair(side, tr("Path length"), large ? "%.0f" : "%.2f", side->scene->order.path,
                 order->path_input);
     if (known) {
-        count_pair(side, events, quality->chosen.ar_events, quality->input.ar_events);
+        count_pair(side, events, (double)quality->chosen.ar_events,
+                   (double)quality->input.ar_events);
         if (quality->input.ar_deviation < 1000)
             number_pair(side, deviation, "%.2f", quality->chosen.ar_deviation,
                         quality->input.ar_deviation);
         else
-            count_pair(side, deviation, (uint64_t)(quality->chosen.ar_deviation + 0.5),
-                       (uint64_t)(quality->input.ar_deviation + 0.5));
+            count_pair(side, deviation, quality->chosen.ar_deviation, quality->input.ar_deviation);
     } else {
         figure(side, events, "…", "…");
         figure(side, deviation, "…", "…");
     }
     if (order->class_runs > 0)
-        count_pair(side, tr("Class runs"), order->class_runs, order->class_runs_input);
+        count_pair(side, tr("Class runs"), (double)order->class_runs,
+                   (double)order->class_runs_input);
     if (known && !isnan(quality->silhouette)) {
         char text[40];
         snprintf(text, sizeof text, "%.3f", quality->silhouette);
@@ -201,11 +202,17 @@ static void matrix_figures(struct side *side)
     const struct dissim_part *dissim = order->dissim;
     const struct overview_part *overview = side->scene->result->overview;
     char text[200], first[64], second[64], whole[32];
+    const bool named =
+        side->scene->result->features &&
+        dissim->features_key == side->scene->result->features->part.key; /* rows have their names */
     if (dissim->d.rows > 0) {
-        snprintf(text, sizeof text, "%s %.4g, %s %s %s %s", tr("Largest D"),
-                 (double)dissim->largest, tr("between"),
-                 view_row_name(side->scene, dissim->largest_i, first, sizeof first), tr("and"),
-                 view_row_name(side->scene, dissim->largest_j, second, sizeof second));
+        if (named)
+            snprintf(text, sizeof text, "%s %.4g, %s %s %s %s", tr("Largest D"),
+                     (double)dissim->largest, tr("between"),
+                     view_row_name(side->scene, dissim->largest_i, first, sizeof first), tr("and"),
+                     view_row_name(side->scene, dissim->largest_j, second, sizeof second));
+        else
+            snprintf(text, sizeof text, "%s %.4g", tr("Largest D"), (double)dissim->largest);
         note(side, text);
         bytes_of(nl_dissim_bytes(order->n), text, sizeof text);
         figure(side, tr("Memory"), text, NULL);
@@ -255,14 +262,14 @@ static void selection(struct side *side)
 static void notes(struct side *side)
 {
     const struct order_part *order = side->scene->result->order;
-    const int metric = param_choice(side->scene->doc, PARAM_METRIC);
     if (order->notes & ORDER_NOTE_NO_MATRIX)
         note(side, tr("The order chosen needs all of D: sorted by the first component instead."));
     if (order->notes & NL_ORDER_NOTE_PLAIN_LEAVES)
         note(side, tr("More than 2,000 rows: leaves in the plain order."));
     if (order->notes & NL_ORDER_NOTE_UNSETTLED)
         note(side, tr("The eigenvector did not settle: the order is approximate."));
-    if (order->id == NL_ORDER_WARD && metric != NL_METRIC_EUCLIDEAN)
+    if (order->id == NL_ORDER_WARD && !order->dissim->given &&
+        order->dissim->metric != NL_METRIC_EUCLIDEAN)
         note(side, tr("Ward's criterion means Euclidean distances; these are others."));
 }
 
@@ -275,7 +282,9 @@ float panel_matrix_side(struct ui *ui, struct draw_rect rect, const struct scene
     choice(&side, PARAM_SHOWN, param_choice(scene->doc, PARAM_SHOWN));
     choice(&side, PARAM_METRIC, param_choice(scene->doc, PARAM_METRIC));
     bandwidth(&side);
-    choice(&side, PARAM_ORDER, (int)order->id);
+    choice(&side, PARAM_ORDER,
+           order->notes & ORDER_NOTE_NO_MATRIX ? (int)order->id
+                                               : param_choice(scene->doc, PARAM_ORDER));
     if (nl_orders[order->id].tree)
         choice(&side, PARAM_LEAF, param_choice(scene->doc, PARAM_LEAF));
     notes(&side);

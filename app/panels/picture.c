@@ -206,16 +206,17 @@ static void react(struct ui *ui, const struct frame *frame, const struct scene *
     const struct ui_signal signal = ui_interact(
         ui, id, frame->rect, UI_ITEM_FOCUS | UI_ITEM_WHEEL | UI_ITEM_MIDDLE | UI_ITEM_RIGHT);
     const double most = fmax((double)bitmap->width, (double)bitmap->height) / 8;
-    if (view_zoom_input(&view->picture, &signal, frame->rect, most))
+    if (view_zoom_input(&view->picture, &signal, frame->rect, most) ||
+        (signal.focused && view_zoom_keys(ui, &view->picture, most)))
         ui_again(ui);
     ui_focus_ring(ui, id, frame->rect, 0);
     double px, py;
     struct draw_rect box;
-    bool done = false;
-    if (view_box_input(ui, view, &signal, frame->rect, &box, &done)) {
-        pick_box(scene, frame, box, done, edits);
+    const enum box_state state = view_box_input(ui, view, &signal, frame->rect, &box);
+    if (state == BOX_MOVED || state == BOX_DONE)
+        pick_box(scene, frame, box, state == BOX_DONE, edits);
+    if (state != BOX_NONE)
         return;
-    }
     const struct attention_part *attention = scene->result->attention;
     const size_t row =
         cell_at(scene, &attention->features->features, frame, signal.x, signal.y, &px, &py);
@@ -423,8 +424,8 @@ void panel_picture(struct ui *ui, struct draw_rect rect, const struct scene *sce
     draw_map(ui, &frame, scene);
     draw_selection(ui, &frame, scene);
     draw_marks(ui, &frame, scene, view);
-    view_stale(ui, frame.rect, scene, scene->stale_map, edits, "picture-progress");
     react(ui, &frame, scene, view, edits);
+    view_stale(ui, frame.rect, scene, scene->stale_map, edits, "picture-progress");
     ui_clip_end(ui);
     view_heat_bar(ui, bar, scene);
     if (below && scene->row->key)

@@ -144,6 +144,7 @@ static void draw_points(struct ui *ui, const struct axes *axes, const struct sce
     const int *labels = scene->result->source->source.table.labels;
     const struct ui_style *style = ui->style;
     const struct selection *selection = scene->selection;
+    const bool own = row->key && !scene->result->attention->attention.pooled_keys;
     const bool is_signed = view_is_signed(scene);
     const int map = view_heat_map(scene);
     const enum draw_scale scale = (enum draw_scale)param_choice(scene->doc, PARAM_OVERLAY);
@@ -151,7 +152,7 @@ static void draw_points(struct ui *ui, const struct axes *axes, const struct sce
     for (size_t k = 0; k < 2 * shown; k++) { /* cold points first, hot ones over them */
         const size_t i = k % shown * values->rows / shown;
         float x, y;
-        const double weight = row->key && i < row->n ? (double)row->weights[i] : 0;
+        const double weight = own && i < row->n ? (double)row->weights[i] : 0;
         const double largest = fmax((double)row->figures.largest, -(double)row->figures.smallest);
         double position = overlay_position(scale, fabs(weight), largest);
         if ((position > 0.25) != (k >= shown))
@@ -226,15 +227,16 @@ static void react(struct ui *ui, const struct axes *axes, const struct scene *sc
     const struct ui_signal signal = ui_interact(
         ui, id, axes->rect, UI_ITEM_FOCUS | UI_ITEM_WHEEL | UI_ITEM_MIDDLE | UI_ITEM_RIGHT);
     const struct row_view *row = scene->row;
-    if (view_zoom_input(&view->scatter, &signal, axes->rect, 64))
+    if (view_zoom_input(&view->scatter, &signal, axes->rect, 64) ||
+        (signal.focused && view_zoom_keys(ui, &view->scatter, 64)))
         ui_again(ui);
     ui_focus_ring(ui, id, axes->rect, 0);
     struct draw_rect box;
-    bool done = false;
-    if (view_box_input(ui, view, &signal, axes->rect, &box, &done)) {
-        pick_box(axes, box, done, edits);
+    const enum box_state state = view_box_input(ui, view, &signal, axes->rect, &box);
+    if (state == BOX_MOVED || state == BOX_DONE)
+        pick_box(axes, box, state == BOX_DONE, edits);
+    if (state != BOX_NONE)
         return;
-    }
     const bool dragging = signal.held && signal.button == UI_LEFT;
     const size_t at = point_at(axes, scene, signal.x, signal.y,
                                dragging || signal.pressed ? 1e9f : ui_px(ui->style, 12));
@@ -247,10 +249,12 @@ static void react(struct ui *ui, const struct axes *axes, const struct scene *sc
     if (signal.focused && row->n > 0) {
         if ((ui_key(ui, UI_KEY_LEFT, 0) || ui_key(ui, UI_KEY_UP, 0)) && row->query > 0)
             edit_query_row(edits, row->query - 1, true);
-        if ((ui_key(ui, UI_KEY_RIGHT, 0) || ui_key(ui, UI_KEY_DOWN, 0)) && row->query + 1 < row->n)
+        if ((ui_key(ui, UI_KEY_RIGHT, 0) || ui_key(ui, UI_KEY_DOWN, 0)) &&
+            row->query + 1 < row->queries)
             edit_query_row(edits, row->query + 1, true);
     }
-    if (!signal.hovered || at == SIZE_MAX || !row->key || at >= row->n)
+    if (!signal.hovered || at == SIZE_MAX || !row->key || at >= row->n ||
+        scene->result->attention->attention.pooled_keys)
         return;
     char name[64], number[32], text[200];
     view->hover_next = at;
@@ -347,8 +351,8 @@ void panel_scatter(struct ui *ui, struct draw_rect rect, const struct scene *sce
     draw_stroke(ui->list, axes.rect, 0, style->hair, style->line);
     ui_clip_begin(ui, axes.rect);
     draw_points(ui, &axes, scene, view);
-    view_stale(ui, axes.rect, scene, scene->stale_map, edits, "scatter-progress");
     react(ui, &axes, scene, view, edits);
+    view_stale(ui, axes.rect, scene, scene->stale_map, edits, "scatter-progress");
     ui_clip_end(ui);
     draw_legend(ui, legend, scene);
     bar.h = axes.rect.h;
