@@ -8,7 +8,8 @@
  * sums over keys are then plain vertical operations, and d needs no padding.
  *
  * The running maximum of a query is rounded up to a whole number (exponents are in base 2), so that
- * rescaling what has been added up is exact, and is needed only when the maximum grows.
+ * rescaling what has been added up is exact. It need not be the largest: a power of two more or
+ * less changes no digit, and so it is raised only when sums grow out of bounds.
  *
  * What a step of queries reads again and again stays in the first cache: the scores of a block of
  * keys and SUM features of the queries. Keys and values of the next block are fetched meanwhile.
@@ -26,6 +27,9 @@ enum {
     SUM = 64,
     LINE = 64 / sizeof(float), /* floats that one prefetch brings */
 };
+
+/* A block's exponentials add up to no more than NL_ATTEND_KEYS under their own maximum. */
+#define LARGEST_SUM 0x1p15f
 
 /* `rows` and `vecs`, at most ROWS and VECS, are constants wherever a function takes them. */
 struct tile {
@@ -187,14 +191,14 @@ NL_INLINE void finish_scores(const struct nl_attend_block *b, enum nl_attend_kin
     else if (b->shift)
         tile_shift(tile, vecs, b->shift + key, count);
     tile_store(tile, ROWS, vecs, s);
-    if (kind != NL_ATTEND_PRODUCT && count == ROWS)
+    if (top && count == ROWS)
         tile_max(tile, vecs, top);
-    else if (kind != NL_ATTEND_PRODUCT)
+    else if (top)
         rows_max(s, count, vecs, top);
 }
 
-/* Scores of a block of keys; `top` takes part in their maximum. Features are the outer loop: their
- * part of the queries is then used for all keys while it is in the cache. */
+/* Scores of a block of keys; `top`, if there is one, takes part in their maximum. Features are the
+ * outer loop: their part of the queries is then used for all keys while it is in the cache. */
 NL_INLINE void score_keys(const struct nl_attend_block *b, enum nl_attend_kind kind, int vecs,
                           const struct step *step, struct key_block *block, float *top)
 {
@@ -238,22 +242,16 @@ NL_INLINE void relu_keys(const struct nl_attend_block *b, int vecs, const struct
     }
 }
 
-/* What was added up under the old maximum, brought under the new one: a power of two. */
-NL_INLINE void raise_top(const struct step *step, int vecs, const vec *tops, size_t channels,
-                         bool first)
+/* Raises the running maximum to that of these scores, rounded up; what was added up under the old
+ * one is brought under the new one, by a power of two. */
+NL_INLINE void raise_top(const struct step *step, int vecs, const float *largest, size_t channels)
 {
     vec factor[VECS];
-    bool grown = false;
     for (int v = 0; v < vecs; v++) {
-        vec old = vec_load(step->top + v * VEC_LANES);
-        grown = grown || vec_any_greater(tops[v], old);
-        factor[v] = vec_exp2_whole(vec_sub(old, tops[v]));
-        vec_store(step->top + v * VEC_LANES, tops[v]);
-    }
-    if (!grown || first)
-        return;
-    for (int v = 0; v < vecs; v++) {
-        float *sum = step->sum + v * VEC_LANES;
+        float *top = step->top + v * VEC_LANES, *sum = step->sum + v * VEC_LANES;
+        vec new_top = vec_ceil(vec_load(largest + v * VEC_LANES));
+        factor[v] = vec_exp2_whole(vec_sub(vec_load(top), new_top));
+        vec_store(top, new_top);
         vec_store(sum, vec_mul(vec_load(sum), factor[v]));
     }
     for (size_t c = 0; c < channels; c++)
@@ -282,24 +280,31 @@ NL_INLINE void exponentials_of(int keys, int vecs, const vec *tops, vec *sum, fl
         }
 }
 
-NL_INLINE void exponentials(const struct step *step, int vecs, const vec *tops,
-                            const struct key_block *block)
+/* Of all keys of the block. False, and the scores are spoilt, if a query's are so far above its
+ * running maximum that sums could overflow. */
+NL_INLINE bool exponentials(const struct step *step, int vecs, const struct key_block *block)
 {
     const int together = EXP2_VECS / vecs;
-    vec sum[VECS];
+    const vec limit = vec_set1(LARGEST_SUM);
+    vec tops[VECS], sum[VECS];
+    bool large = false;
     size_t j = 0;
 #pragma GCC unroll 3
-    for (int v = 0; v < vecs; v++)
+    for (int v = 0; v < vecs; v++) {
+        tops[v] = vec_load(step->top + v * VEC_LANES);
         sum[v] = vec_zero();
+    }
     for (; block->keys - j >= (size_t)together; j += (size_t)together)
         exponentials_of(together, vecs, tops, sum, block->s + j * STEP);
     for (; j < block->keys; j++)
         exponentials_of(1, vecs, tops, sum, block->s + j * STEP);
-#pragma GCC unroll 3
-    for (int v = 0; v < vecs; v++) {
+    for (int v = 0; v < vecs; v++)
+        large = large || vec_any_greater(sum[v], limit);
+    for (int v = 0; !large && v < vecs; v++) {
         float *total = step->sum + v * VEC_LANES;
         vec_store(total, vec_add(vec_load(total), sum[v]));
     }
+    return !large;
 }
 
 /* o += Σ_j v[j] p[j] for `rows` channels; rows of v are v_stride apart. */
@@ -345,22 +350,31 @@ static void mix_values(const struct nl_attend_block *b, const struct step *step,
         mix_channels(b, VECS, step, block);
 }
 
+/* Scores and their exponentials. After the first block the running maximum is taken on trust: it is
+ * looked for anew only if a sum shows that it has grown by much. */
+NL_INLINE void weigh_keys(const struct nl_attend_block *b, enum nl_attend_kind kind, int vecs,
+                          const struct step *step, struct key_block *block)
+{
+    bool trusted = block->first > 0;
+    do {
+        float top[STEP];
+        memcpy(top, step->top, sizeof top);
+        score_keys(b, kind, vecs, step, block, trusted ? NULL : top);
+        if (!trusted)
+            raise_top(step, vecs, top, block->first > 0 ? b->dv : 0);
+        trusted = false;
+    } while (!exponentials(step, vecs, block));
+}
+
 NL_INLINE void step_keys(const struct nl_attend_block *b, enum nl_attend_kind kind, int vecs,
                          const struct step *step, struct key_block *block)
 {
-    float top[STEP];
-    memcpy(top, step->top, sizeof top);
     if (kind == NL_ATTEND_RELU)
         relu_keys(b, vecs, step, block);
+    else if (kind == NL_ATTEND_PRODUCT)
+        score_keys(b, kind, vecs, step, block, NULL);
     else
-        score_keys(b, kind, vecs, step, block, top);
-    if (kind == NL_ATTEND_SOFTMAX || kind == NL_ATTEND_DISTANCE) {
-        vec tops[VECS];
-        for (int v = 0; v < vecs; v++)
-            tops[v] = vec_ceil(vec_load(top + v * VEC_LANES));
-        raise_top(step, vecs, tops, b->dv, block->first == 0);
-        exponentials(step, vecs, tops, block);
-    }
+        weigh_keys(b, kind, vecs, step, block);
     mix_values(b, step, block);
 }
 

@@ -25,13 +25,13 @@ enum { EXP2_VECS = 3 * NL_TILE_ROWS / 4 };
 
 #ifndef NL_VEC_EXP2_PARTS
 /*
- * x = n + r, n whole, |r| <= 1/2; x below −126 counts as that. Adding 1.5·2²³ rounds to a whole
+ * x = n + r, n whole, |r| <= 1/2; x is brought into [−126, 127]. Adding 1.5·2²³ rounds to a whole
  * number and leaves it in the lowest bits, from where a shift puts it into an exponent.
  */
 static inline vec vec_exp2_whole_part(vec x, vec *r)
 {
     const vec magic = vec_set1(12582912.0f);
-    vec y = vec_max(x, vec_set1(-126.0f));
+    vec y = vec_min(vec_max(x, vec_set1(-126.0f)), vec_set1(127.0f));
     vec t = vec_add(y, magic);
     *r = vec_sub(y, vec_sub(t, magic));
     return t;
@@ -90,8 +90,8 @@ static inline vec vec_exp(vec x)
 }
 
 /*
- * x[i] = 2^x[i] for x <= 0, relative error below 1.7e-7, 1 for 0; below 2^−125 it may be anything
- * from 0 to there, which is nothing beside 1. 2^x = 2^n · 2^r with n = round(x), |r| <= 1/2, and
+ * x[i] = 2^x[i] for x <= 126, relative error below 1.7e-7, 1 for 0; above it is 2^126 at least,
+ * below 2^−125 anything from 0 to there. 2^x = 2^n · 2^r with n = round(x), |r| <= 1/2, and
  * the polynomial 1 + … of degree 5 whose largest relative error is smallest (9.2e-8 before
  * rounding). Step by step for several vectors: one after the other, the processor would wait for
  * each step of a long chain.

@@ -82,6 +82,11 @@ static inline vec vec_max(vec a, vec b)
     return _mm256_max_ps(a, b);
 }
 
+static inline vec vec_min(vec a, vec b)
+{
+    return _mm256_min_ps(a, b);
+}
+
 static inline vec vec_div(vec a, vec b)
 {
     return _mm256_div_ps(a, b);

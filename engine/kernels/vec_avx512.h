@@ -82,6 +82,11 @@ static inline vec vec_max(vec a, vec b)
     return _mm512_max_ps(a, b);
 }
 
+static inline vec vec_min(vec a, vec b)
+{
+    return _mm512_min_ps(a, b);
+}
+
 static inline vec vec_div(vec a, vec b)
 {
     return _mm512_div_ps(a, b);

@@ -81,6 +81,11 @@ static inline vec vec_max(vec a, vec b)
     return vmaxnmq_f32(a, b);
 }
 
+static inline vec vec_min(vec a, vec b)
+{
+    return vminnmq_f32(a, b);
+}
+
 static inline vec vec_div(vec a, vec b)
 {
     return vdivq_f32(a, b);

@@ -15,6 +15,7 @@ struct trial {
     bool shift;
     enum fill fill;
     double scale;
+    double slope; /* by which exponents grow from key to key, with shift */
 };
 
 static bool is_softmax(const struct nl_attend_block *b)
@@ -128,7 +129,7 @@ static void run(const struct trial *t)
     grid_fill(&keys, t->fill);
     grid_fill(&v, FILL_UNIT);
     for (size_t j = 0; j < t->m; j++)
-        shift[j] = 20 * check_number(FILL_UNIT);
+        shift[j] = 20 * check_number(FILL_UNIT) - (float)(t->slope * (double)j);
     for (size_t k = 0; k < t->d; k++)
         omega[k] = (float)t->scale * (1.5f + check_number(FILL_UNIT));
     float *panels = check_pack(&keys);
@@ -201,6 +202,16 @@ static void test_attend_values(void **state)
             run(&(struct trial){3, 40, d4, 5, kind, false, FILL_TINY, scales[s]});
         }
     }
+}
+
+/* Maxima that grow, by little and by much, from one block of keys to the next; or fall. */
+static void test_attend_slopes(void **state)
+{
+    static const double slopes[] = {0.01, 0.1, 0.3, 1, 3, 30, 1e4, -0.3, -30};
+    (void)state;
+    for (size_t s = 0; s < COUNT(slopes); s++)
+        for (int kind = 0; kind <= NL_ATTEND_DISTANCE; kind++)
+            run(&(struct trial){50, 700, 3, 9, kind, true, FILL_UNIT, 1, slopes[s]});
 }
 
 struct countdown {
@@ -302,9 +313,9 @@ static void test_largest(void **state)
 int check_attend(const char *tier)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attend_sizes), cmocka_unit_test(test_attend_values),
-        cmocka_unit_test(test_attend_stops), cmocka_unit_test(test_pack),
-        cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_attend_sizes),  cmocka_unit_test(test_attend_values),
+        cmocka_unit_test(test_attend_slopes), cmocka_unit_test(test_attend_stops),
+        cmocka_unit_test(test_pack),          cmocka_unit_test(test_largest),
     };
     return cmocka_run_group_tests_name(tier, tests, NULL, NULL);
 }
