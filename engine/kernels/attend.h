@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 enum {
-    NL_ATTEND_KEYS = 128,   /* keys a step: their scores stay in the cache */
+    NL_ATTEND_KEYS = 96,    /* keys a step: their scores stay in the cache */
     NL_ATTEND_QUERIES = 48, /* queries a step at most, on any tier */
     NL_ATTEND_STEPS = 4,    /* query steps a block: each key block serves all of them */
     NL_ATTEND_BLOCK = NL_ATTEND_QUERIES * NL_ATTEND_STEPS,
