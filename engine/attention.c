@@ -99,6 +99,15 @@ static size_t rows_of_piece(const nl_matrix *matrix)
     return rows ? rows : NL_LANES;
 }
 
+/* Preparing is quick beside what follows: it reports no progress of its own. */
+static nl_status prepare_rows(const nl_exec *exec, const nl_matrix *rows, nl_block_fn piece,
+                              void *context, nl_error *error)
+{
+    nl_exec quiet = *exec;
+    quiet.progress = NULL;
+    return nl_parallel(&quiet, rows->rows, rows_of_piece(rows), piece, context, error);
+}
+
 struct largest_loop {
     const nl_kernels *kernels;
     const nl_matrix *matrix;
@@ -129,14 +138,12 @@ static nl_status check_matrix(const nl_kernels *kernels, const nl_exec *exec,
                               nl_error *error)
 {
     struct largest_loop loop = {.kernels = kernels, .matrix = matrix};
-    const nl_exec quiet = {.pool = exec->pool, .cancelled = exec->cancelled, .user = exec->user};
     size_t row, col;
     float size;
     if (matrix->rows == 0 || matrix->cols == 0)
         return nl_fail(error, NL_INVALID, "there are no %s (%zu × %zu)", what, matrix->rows,
                        matrix->cols);
-    nl_status status =
-        nl_parallel(&quiet, matrix->rows, rows_of_piece(matrix), largest_of_rows, &loop, error);
+    nl_status status = prepare_rows(exec, matrix, largest_of_rows, &loop, error);
     const int32_t bits = atomic_load(&loop.largest);
     memcpy(&size, &bits, sizeof size);
     *largest = (double)size;
@@ -217,18 +224,33 @@ static double dot(const float *a, const float *b, size_t d)
     return sum;
 }
 
-/* Rows of length 1; a zero row stays zero, so that its cosines are 0. */
-static nl_status unit_rows(nl_matrix *unit, const nl_matrix *source, nl_error *error)
+struct unit_loop {
+    const nl_matrix *source;
+    nl_matrix *unit;
+};
+
+static void unit_piece(void *context, size_t worker, size_t begin, size_t end)
 {
-    nl_status status = nl_matrix_copy(unit, source, error);
-    for (size_t i = 0; status == NL_OK && i < unit->rows; i++) {
-        float *x_i = nl_row(unit, i);
-        double squares = dot(x_i, x_i, unit->cols);
+    const struct unit_loop *loop = context;
+    const size_t d = loop->source->cols;
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        const float *x_i = nl_row(loop->source, i);
+        float *unit_i = nl_row(loop->unit, i);
+        double squares = dot(x_i, x_i, d);
         double inverse = squares > 0 ? 1 / sqrt(squares) : 0;
-        for (size_t k = 0; k < unit->cols; k++)
-            x_i[k] = (float)((double)x_i[k] * inverse);
+        for (size_t k = 0; k < d; k++)
+            unit_i[k] = (float)((double)x_i[k] * inverse);
     }
-    return status;
+}
+
+/* Rows of length 1; a zero row stays zero, so that its cosines are 0. */
+static nl_status unit_rows(nl_matrix *unit, const nl_matrix *source, const nl_exec *exec,
+                           nl_error *error)
+{
+    struct unit_loop loop = {source, unit};
+    nl_status status = nl_matrix_alloc(unit, source->rows, source->cols, error);
+    return status == NL_OK ? prepare_rows(exec, source, unit_piece, &loop, error) : status;
 }
 
 struct pack_loop {
@@ -250,86 +272,108 @@ static void pack_rows(void *context, size_t worker, size_t begin, size_t end)
 static nl_status pack_keys(nl_attention *a, const nl_kernels *kernels, const nl_exec *exec,
                            const nl_matrix *keys, nl_error *error)
 {
-    const nl_exec quiet = {.pool = exec->pool, .cancelled = exec->cancelled, .user = exec->user};
     a->keys = nl_alloc_dirty(nl_panels_size(keys->rows, keys->cols), sizeof *a->keys);
     if (!a->keys)
         return nl_fail(error, NL_NOMEM, "no memory for %zu packed keys of %zu features (%.1f MiB)",
                        keys->rows, keys->cols,
                        (double)keys->rows * (double)keys->cols * 4 / 1048576);
     struct pack_loop loop = {kernels, keys, a->keys};
-    return nl_parallel(&quiet, keys->rows, rows_of_piece(keys), pack_rows, &loop, error);
+    return prepare_rows(exec, keys, pack_rows, &loop, error);
 }
 
 static nl_status prepare_cosine(nl_attention *a, const nl_kernels *kernels, const nl_exec *exec,
                                 const nl_matrix *queries, const nl_matrix *keys, nl_error *error)
 {
     nl_matrix unit = {0};
-    nl_status status = unit_rows(&a->normalised, queries, error);
+    nl_status status = unit_rows(&a->normalised, queries, exec, error);
     a->queries = &a->normalised;
     if (status == NL_OK && keys != queries)
-        status = unit_rows(&unit, keys, error);
+        status = unit_rows(&unit, keys, exec, error);
     if (status == NL_OK)
         status = pack_keys(a, kernels, exec, keys == queries ? &a->normalised : &unit, error);
     nl_matrix_free(&unit);
     return status;
 }
 
+/* out[i] = factor · w·x_i, or factor · x_i·x_i without w. */
+struct dot_loop {
+    const nl_matrix *rows;
+    const float *w;
+    double factor;
+    float *out;
+};
+
+static void dot_piece(void *context, size_t worker, size_t begin, size_t end)
+{
+    const struct dot_loop *loop = context;
+    (void)worker;
+    for (size_t i = begin; i < end; i++) {
+        const float *x_i = nl_row(loop->rows, i);
+        loop->out[i] = (float)(loop->factor * dot(loop->w ? loop->w : x_i, x_i, loop->rows->cols));
+    }
+}
+
+/* The numbers of a loop's rows, in memory of their own. */
+static nl_status dots_alloc(struct dot_loop *loop, const nl_exec *exec, float **out,
+                            nl_error *error)
+{
+    loop->out = *out = nl_alloc(loop->rows->rows, sizeof **out);
+    if (!*out)
+        return nl_fail(error, NL_NOMEM, "no memory for %zu numbers", loop->rows->rows);
+    return prepare_rows(exec, loop->rows, dot_piece, loop, error);
+}
+
+/* λ‖k_j‖²/2; the scale that the dot product gets from β comes with it. */
+static nl_status prepare_lambda(nl_attention *a, const nl_exec *exec, const nl_matrix *keys,
+                                nl_error *error)
+{
+    struct dot_loop loop = {.rows = keys, .factor = a->params.lambda / 2};
+    return dots_alloc(&loop, exec, &a->key_shift, error);
+}
+
+static nl_status prepare_concat(nl_attention *a, const nl_exec *exec, const nl_matrix *queries,
+                                const nl_matrix *keys, const float *w_f, nl_error *error)
+{
+    struct dot_loop of_queries = {.rows = queries, .w = w_f, .factor = 1};
+    struct dot_loop of_keys = {.rows = keys, .w = w_f + a->d, .factor = 1};
+    a->concat = nl_alloc(2 * a->d, sizeof *a->concat);
+    if (!a->concat)
+        return nl_fail(error, NL_NOMEM, "no memory for %zu weights w_f", 2 * a->d);
+    memcpy(a->concat, w_f, 2 * a->d * sizeof *w_f);
+    nl_status status = nl_matrix_copy(&a->concat_keys, keys, error);
+    if (status == NL_OK)
+        status = dots_alloc(&of_queries, exec, &a->query_part, error);
+    if (status == NL_OK)
+        status = dots_alloc(&of_keys, exec, &a->key_part, error);
+    return status;
+}
+
 /* −ω, or −1/d each. */
-static bool prepare_omega(nl_attention *a, const float *omega)
+static nl_status prepare_omega(nl_attention *a, const float *omega, nl_error *error)
 {
     a->omega = nl_alloc(a->d, sizeof *a->omega);
-    for (size_t k = 0; a->omega && k < a->d; k++)
+    if (!a->omega)
+        return nl_fail(error, NL_NOMEM, "no memory for %zu weights", a->d);
+    for (size_t k = 0; k < a->d; k++)
         a->omega[k] = omega ? -omega[k] : (float)(-1.0 / (double)a->d);
-    return a->omega != NULL;
-}
-
-/* λ‖k_j‖²/2 times the scale that the dot product will get from β. */
-static bool prepare_lambda(nl_attention *a, const nl_matrix *keys)
-{
-    a->key_shift = nl_alloc(a->m, sizeof *a->key_shift);
-    for (size_t j = 0; a->key_shift && j < a->m; j++) {
-        const float *k_j = nl_row(keys, j);
-        a->key_shift[j] = (float)(a->params.lambda * dot(k_j, k_j, a->d) / 2);
-    }
-    return a->key_shift != NULL;
-}
-
-static bool prepare_concat(nl_attention *a, const nl_matrix *queries, const nl_matrix *keys,
-                           const float *w_f)
-{
-    a->concat = nl_alloc(2 * a->d, sizeof *a->concat);
-    a->query_part = nl_alloc(a->n, sizeof *a->query_part);
-    a->key_part = nl_alloc(a->m, sizeof *a->key_part);
-    if (!a->concat || !a->query_part || !a->key_part ||
-        nl_matrix_copy(&a->concat_keys, keys, NULL) != NL_OK)
-        return false;
-    memcpy(a->concat, w_f, 2 * a->d * sizeof *w_f);
-    for (size_t i = 0; i < a->n; i++)
-        a->query_part[i] = (float)dot(w_f, nl_row(queries, i), a->d);
-    for (size_t j = 0; j < a->m; j++)
-        a->key_part[j] = (float)dot(w_f + a->d, nl_row(keys, j), a->d);
-    return true;
+    return NL_OK;
 }
 
 static nl_status prepare(nl_attention *a, const nl_kernels *kernels, const nl_exec *exec,
                          const nl_attention_params *params, const nl_matrix *queries,
                          const nl_matrix *keys, nl_error *error)
 {
-    bool ok = true;
-    nl_status status = NL_OK;
+    nl_status status;
     if (params->similarity == NL_COSINE)
         status = prepare_cosine(a, kernels, exec, queries, keys, error);
     else if (params->similarity == NL_CONCAT)
-        ok = prepare_concat(a, queries, keys, params->concat);
+        status = prepare_concat(a, exec, queries, keys, params->concat, error);
     else
         status = pack_keys(a, kernels, exec, keys, error);
-    if (ok && params->similarity == NL_EUCLIDEAN)
-        ok = prepare_omega(a, params->omega);
-    if (ok && params->lambda > 0)
-        ok = prepare_lambda(a, keys);
-    if (status == NL_OK && !ok)
-        status = nl_fail(error, NL_NOMEM, "no memory for what %zu keys of %zu features need", a->m,
-                         a->d);
+    if (status == NL_OK && params->similarity == NL_EUCLIDEAN)
+        status = prepare_omega(a, params->omega, error);
+    if (status == NL_OK && params->lambda > 0)
+        status = prepare_lambda(a, exec, keys, error);
     return status;
 }
 
