@@ -18,7 +18,7 @@
 #include "tier.h"
 
 enum {
-    VECS = 3, /* vectors of queries a step at most; the last step of a block may have fewer */
+    VECS = 3, /* vectors of queries a step; the last step of a block may have 1 */
     STEP = VECS * VEC_LANES,
     ROWS = NL_TILE_ROWS,
     STEPS = NL_ATTEND_BLOCK / STEP, /* query steps that a block may hold */
@@ -28,7 +28,8 @@ enum {
     LINE = 64 / sizeof(float), /* floats that one prefetch brings */
 };
 
-/* A block's exponentials add up to no more than NL_ATTEND_KEYS under their own maximum. */
+/* Under their own maximum a block's exponentials add up to no more than NL_ATTEND_KEYS; beyond this
+ * the running one is too far below it. */
 #define LARGEST_SUM 0x1p15f
 
 /* `rows` and `vecs`, at most ROWS and VECS, are constants wherever a function takes them. */
@@ -105,6 +106,51 @@ NL_INLINE void tile_distance(struct tile *tile, int vecs, const float *a, const 
     }
 }
 
+/* c = Σ_k a[k][r] · b[k], added to what is there if `add`; rows of c are STEP apart. */
+NL_INLINE void product(int rows, int vecs, const float *a, size_t a_stride, const float *b,
+                       size_t count, bool add, float *c)
+{
+    struct tile tile;
+    tile_clear(&tile, rows, vecs);
+    tile_multiply(&tile, rows, vecs, a, a_stride, b, count);
+    if (add)
+        tile_add(&tile, rows, vecs, c);
+    tile_store(&tile, rows, vecs, c);
+}
+
+/* The same for any number of rows up to ROWS: one piece of code for scores and answers. */
+static void product_tile(size_t rows, int vecs, const float *a, size_t a_stride, const float *b,
+                         size_t count, bool add, float *c)
+{
+    switch (rows) {
+#define CASE(rows)                                                                                 \
+    case rows:                                                                                     \
+        if (vecs == 1)                                                                             \
+            product(rows, 1, a, a_stride, b, count, add, c);                                       \
+        else                                                                                       \
+            product(rows, VECS, a, a_stride, b, count, add, c);                                    \
+        break;
+        CASE(1)
+        CASE(2) CASE(3) CASE(4)
+#if NL_TILE_ROWS == 8
+            CASE(5) CASE(6) CASE(7) CASE(8)
+#endif
+#undef CASE
+    }
+}
+
+/* c = −Σ_k ω[k] (a[k][r] − b[k])², likewise, for ROWS rows. */
+NL_INLINE void distance_tile(int vecs, const float *a, const float *b, const float *omega,
+                             size_t count, bool add, float *c)
+{
+    struct tile tile;
+    tile_clear(&tile, ROWS, vecs);
+    tile_distance(&tile, vecs, a, b, omega, count);
+    if (add)
+        tile_add(&tile, ROWS, vecs, c);
+    tile_store(&tile, ROWS, vecs, c);
+}
+
 /* Rows of the next block of keys, to be fetched a few at a time between tiles. */
 struct ahead {
     const float *at;
@@ -127,7 +173,7 @@ struct step {
     float *o;       /* dv × STEP */
     float *top;     /* STEP: the running maximum, a whole number */
     float *sum;     /* STEP: Σ 2^(e − top) */
-    int vecs;       /* of which queries fill so many vectors */
+    int vecs;       /* of which queries fill some: 1 or VECS */
 };
 
 /* A block of keys on its way through the steps. */
@@ -137,104 +183,55 @@ struct key_block {
     struct ahead next_keys, next_values;
 };
 
-/* Takes the shifts of `count` keys off the tile. */
-NL_INLINE void tile_shift(struct tile *tile, int vecs, const float *shift, size_t count)
+static bool is_softmax(const struct nl_attend_block *b)
 {
-#pragma GCC unroll 8
-    for (int r = 0; r < ROWS; r++)
-#pragma GCC unroll 3
-        for (int v = 0; v < vecs; v++)
-            tile->sum[r][v] = vec_sub(tile->sum[r][v], vec_set1((size_t)r < count ? shift[r] : 0));
+    return b->kind == NL_ATTEND_SOFTMAX || b->kind == NL_ATTEND_DISTANCE;
 }
 
-NL_INLINE void tile_scale(struct tile *tile, int vecs, float factor)
-{
-#pragma GCC unroll 8
-    for (int r = 0; r < ROWS; r++)
-#pragma GCC unroll 3
-        for (int v = 0; v < vecs; v++)
-            tile->sum[r][v] = vec_mul(tile->sum[r][v], vec_set1(factor));
-}
-
-/* top = max(top, tile). It stays in memory: registers that held it from tile to tile would be
- * missing in tile_multiply. */
-NL_INLINE void tile_max(const struct tile *tile, int vecs, float *top)
-{
-#pragma GCC unroll 3
-    for (int v = 0; v < vecs; v++) {
-        vec largest = vec_load(top + v * VEC_LANES);
-#pragma GCC unroll 8
-        for (int r = 0; r < ROWS; r++)
-            largest = vec_max(largest, tile->sum[r][v]);
-        vec_store(top + v * VEC_LANES, largest);
-    }
-}
-
-/* The same for the first `count` rows of a tile that is in memory. */
-NL_INLINE void rows_max(const float *s, size_t count, int vecs, float *top)
-{
-    for (size_t r = 0; r < count; r++)
-        for (int v = 0; v < vecs; v++) {
-            float *top_v = top + v * VEC_LANES;
-            vec_store(top_v, vec_max(vec_load(top_v), vec_load(s + r * STEP + v * VEC_LANES)));
-        }
-}
-
-/* Sums over all features become scores of the keys from `key` on, at s, and let into the maximum.
- */
-NL_INLINE void finish_scores(const struct nl_attend_block *b, enum nl_attend_kind kind,
-                             struct tile *tile, int vecs, size_t key, float *s, float *top)
-{
-    const size_t count = b->m - key < ROWS ? b->m - key : ROWS;
-    if (kind == NL_ATTEND_PRODUCT)
-        tile_scale(tile, vecs, b->scale);
-    else if (b->shift)
-        tile_shift(tile, vecs, b->shift + key, count);
-    tile_store(tile, ROWS, vecs, s);
-    if (top && count == ROWS)
-        tile_max(tile, vecs, top);
-    else if (top)
-        rows_max(s, count, vecs, top);
-}
-
-/* Scores of a block of keys; `top`, if there is one, takes part in their maximum. Features are the
- * outer loop: their part of the queries is then used for all keys while it is in the cache. */
-NL_INLINE void score_keys(const struct nl_attend_block *b, enum nl_attend_kind kind, int vecs,
-                          const struct step *step, struct key_block *block, float *top)
+/* Sums over features. They are the outer loop: their part of the queries is then used for all keys
+ * while it is in the cache. */
+static void score_keys(const struct nl_attend_block *b, const struct step *step,
+                       struct key_block *block)
 {
     for (size_t k = 0; k < b->d; k += SUM) {
         const size_t features = b->d - k < SUM ? b->d - k : SUM;
+        const float *q = step->q + k * STEP;
         for (size_t j = 0; j < block->keys; j += ROWS) {
             const size_t key = block->first + j;
-            const float *keys = b->keys + key / NL_LANES * NL_LANES * b->d + key % NL_LANES;
+            const float *keys =
+                b->keys + key / NL_LANES * NL_LANES * b->d + key % NL_LANES + k * NL_LANES;
             float *s = block->s + j * STEP;
-            struct tile tile;
             look_ahead(&block->next_keys);
-            tile_clear(&tile, ROWS, vecs);
-            if (kind == NL_ATTEND_DISTANCE)
-                tile_distance(&tile, vecs, keys + k * NL_LANES, step->q + k * STEP, b->omega + k,
-                              features);
+            if (b->kind != NL_ATTEND_DISTANCE)
+                product_tile(ROWS, step->vecs, keys, NL_LANES, q, features, k > 0, s);
+            else if (step->vecs == 1)
+                distance_tile(1, keys, q, b->omega + k, features, k > 0, s);
             else
-                tile_multiply(&tile, ROWS, vecs, keys + k * NL_LANES, NL_LANES, step->q + k * STEP,
-                              features);
-            if (k > 0)
-                tile_add(&tile, ROWS, vecs, s);
-            if (b->d - k > SUM)
-                tile_store(&tile, ROWS, vecs, s);
-            else
-                finish_scores(b, kind, &tile, vecs, key, s, top);
+                distance_tile(VECS, keys, q, b->omega + k, features, k > 0, s);
+        }
+    }
+}
+
+/* s = factor · s − shift, without shifts where there are none */
+static void adjust_scores(const struct step *step, const struct key_block *block, float factor,
+                          const float *shift)
+{
+    for (size_t j = 0; j < block->keys; j++) {
+        const vec shift_j = vec_set1(shift ? shift[block->first + j] : 0);
+        for (int v = 0; v < step->vecs; v++) {
+            float *s = block->s + j * STEP + (size_t)v * VEC_LANES;
+            vec_store(s, vec_sub(vec_mul(vec_load(s), vec_set1(factor)), shift_j));
         }
     }
 }
 
 /* s = scale · max(q + k, 0) */
-NL_INLINE void relu_keys(const struct nl_attend_block *b, int vecs, const struct step *step,
-                         const struct key_block *block)
+static void relu_keys(const struct nl_attend_block *b, const struct step *step,
+                      const struct key_block *block)
 {
     for (size_t j = 0; j < block->keys; j++) {
         const vec key = vec_set1(b->keys[block->first + j]), scale = vec_set1(b->scale);
-#pragma GCC unroll 3
-        for (int v = 0; v < vecs; v++) {
+        for (int v = 0; v < step->vecs; v++) {
             vec sum = vec_add(vec_load(step->q + v * VEC_LANES), key);
             vec_store(block->s + j * STEP + (size_t)v * VEC_LANES,
                       vec_mul(scale, vec_max(sum, vec_zero())));
@@ -244,21 +241,23 @@ NL_INLINE void relu_keys(const struct nl_attend_block *b, int vecs, const struct
 
 /* Raises the running maximum to that of these scores, rounded up; what was added up under the old
  * one is brought under the new one, by a power of two. */
-NL_INLINE void raise_top(const struct step *step, int vecs, const float *largest, size_t channels)
+static void raise_top(const struct nl_attend_block *b, const struct step *step,
+                      const struct key_block *block)
 {
-    vec factor[VECS];
-    for (int v = 0; v < vecs; v++) {
+    for (int v = 0; v < step->vecs; v++) {
         float *top = step->top + v * VEC_LANES, *sum = step->sum + v * VEC_LANES;
-        vec new_top = vec_ceil(vec_load(largest + v * VEC_LANES));
-        factor[v] = vec_exp2_whole(vec_sub(vec_load(top), new_top));
-        vec_store(top, new_top);
-        vec_store(sum, vec_mul(vec_load(sum), factor[v]));
-    }
-    for (size_t c = 0; c < channels; c++)
-        for (int v = 0; v < vecs; v++) {
+        vec largest = vec_load(top);
+        for (size_t j = 0; j < block->keys; j++)
+            largest = vec_max(largest, vec_load(block->s + j * STEP + (size_t)v * VEC_LANES));
+        largest = vec_ceil(largest);
+        const vec factor = vec_exp2_whole(vec_sub(vec_load(top), largest));
+        vec_store(top, largest);
+        vec_store(sum, vec_mul(vec_load(sum), factor));
+        for (size_t c = 0; block->first > 0 && c < b->dv; c++) {
             float *o = step->o + c * STEP + (size_t)v * VEC_LANES;
-            vec_store(o, vec_mul(vec_load(o), factor[v]));
+            vec_store(o, vec_mul(vec_load(o), factor));
         }
+    }
 }
 
 /* p = 2^(s − top) in place for a few keys, summed. */
@@ -307,74 +306,46 @@ NL_INLINE bool exponentials(const struct step *step, int vecs, const struct key_
     return !large;
 }
 
-/* o += Σ_j v[j] p[j] for `rows` channels; rows of v are v_stride apart. */
-NL_INLINE void value_tile(int rows, int vecs, const float *v, size_t v_stride,
-                          const struct key_block *block, float *o)
+/* Scores and their exponentials. After the first block the running maximum is taken on trust: it is
+ * looked for anew only if a sum shows that it has grown by much. */
+static void weigh_keys(const struct nl_attend_block *b, const struct step *step,
+                       struct key_block *block)
 {
-    struct tile tile;
-    tile_clear(&tile, rows, vecs);
-    tile_multiply(&tile, rows, vecs, v, v_stride, block->s, block->keys);
-    tile_add(&tile, rows, vecs, o);
-    tile_store(&tile, rows, vecs, o);
+    bool trusted = block->first > 0, done;
+    do {
+        score_keys(b, step, block);
+        if (b->shift)
+            adjust_scores(step, block, 1, b->shift);
+        if (!trusted)
+            raise_top(b, step, block);
+        trusted = false;
+        done = step->vecs == 1 ? exponentials(step, 1, block) : exponentials(step, VECS, block);
+    } while (!done);
 }
 
-/* All channels; the last tile has only the rows that are left. */
-NL_INLINE void mix_channels(const struct nl_attend_block *b, int vecs, const struct step *step,
-                            struct key_block *block)
-{
-    const float *v = b->values + block->first * b->v_stride;
-    float *o = step->o;
-    size_t left = b->dv;
-    for (; left >= ROWS; left -= ROWS, v += ROWS, o += (size_t)ROWS * STEP) {
-        look_ahead(&block->next_values);
-        value_tile(ROWS, vecs, v, b->v_stride, block, o);
-    }
-    switch (left) {
-#define LAST(rows)                                                                                 \
-    case rows:                                                                                     \
-        value_tile(rows < ROWS ? rows : 1, vecs, v, b->v_stride, block, o);                        \
-        break;
-        LAST(1) LAST(2) LAST(3) LAST(4) LAST(5) LAST(6) LAST(7)
-#undef LAST
-    }
-}
-
+/* o += Σ_j v[j] p[j]; the last tile has only the channels that are left. */
 static void mix_values(const struct nl_attend_block *b, const struct step *step,
                        struct key_block *block)
 {
-    if (step->vecs == 1)
-        mix_channels(b, 1, step, block);
-    else if (step->vecs == 2)
-        mix_channels(b, 2, step, block);
-    else
-        mix_channels(b, VECS, step, block);
+    const float *v = b->values + block->first * b->v_stride;
+    for (size_t c = 0; c < b->dv; c += ROWS) {
+        look_ahead(&block->next_values);
+        product_tile(b->dv - c < ROWS ? b->dv - c : ROWS, step->vecs, v + c, b->v_stride, block->s,
+                     block->keys, true, step->o + c * STEP);
+    }
 }
 
-/* Scores and their exponentials. After the first block the running maximum is taken on trust: it is
- * looked for anew only if a sum shows that it has grown by much. */
-NL_INLINE void weigh_keys(const struct nl_attend_block *b, enum nl_attend_kind kind, int vecs,
-                          const struct step *step, struct key_block *block)
+static void step_keys(const struct nl_attend_block *b, const struct step *step,
+                      struct key_block *block)
 {
-    bool trusted = block->first > 0;
-    do {
-        float top[STEP];
-        memcpy(top, step->top, sizeof top);
-        score_keys(b, kind, vecs, step, block, trusted ? NULL : top);
-        if (!trusted)
-            raise_top(step, vecs, top, block->first > 0 ? b->dv : 0);
-        trusted = false;
-    } while (!exponentials(step, vecs, block));
-}
-
-NL_INLINE void step_keys(const struct nl_attend_block *b, enum nl_attend_kind kind, int vecs,
-                         const struct step *step, struct key_block *block)
-{
-    if (kind == NL_ATTEND_RELU)
-        relu_keys(b, vecs, step, block);
-    else if (kind == NL_ATTEND_PRODUCT)
-        score_keys(b, kind, vecs, step, block, NULL);
-    else
-        weigh_keys(b, kind, vecs, step, block);
+    if (is_softmax(b)) {
+        weigh_keys(b, step, block);
+    } else if (b->kind == NL_ATTEND_RELU) {
+        relu_keys(b, step, block);
+    } else {
+        score_keys(b, step, block);
+        adjust_scores(step, block, b->scale, NULL);
+    }
     mix_values(b, step, block);
 }
 
@@ -393,7 +364,7 @@ static void pack_queries(const struct nl_attend_block *b, size_t first, float fa
 static void write_answers(const struct nl_attend_block *b, size_t first, const struct step *step)
 {
     const size_t count = b->n - first < STEP ? b->n - first : STEP;
-    if (b->kind == NL_ATTEND_SOFTMAX || b->kind == NL_ATTEND_DISTANCE) {
+    if (is_softmax(b)) {
         vec inverse[VECS];
         for (int v = 0; v < step->vecs; v++)
             inverse[v] = vec_div(vec_set1(1), vec_load(step->sum + v * VEC_LANES));
@@ -414,8 +385,7 @@ static float *lay_out(const struct nl_attend_block *b, struct step *steps, size_
         const size_t queries = b->n - i * STEP < STEP ? b->n - i * STEP : STEP;
         float *q = at;
         steps[i] = (struct step){q, q + b->d * STEP, q + (b->d + b->dv) * STEP,
-                                 q + (b->d + b->dv + 1) * STEP,
-                                 (int)((queries + VEC_LANES - 1) / VEC_LANES)};
+                                 q + (b->d + b->dv + 1) * STEP, queries <= VEC_LANES ? 1 : VECS};
         at += (b->d + b->dv + 2) * STEP;
         pack_queries(b, i * STEP, b->kind == NL_ATTEND_SOFTMAX ? b->scale : 1, q);
         memset(steps[i].o, 0, b->dv * STEP * sizeof *at);
@@ -447,39 +417,19 @@ static struct key_block key_block(const struct nl_attend_block *b, size_t first,
     };
 }
 
-NL_INLINE bool attend(const struct nl_attend_block *b, enum nl_attend_kind kind)
+bool NL_TIER(nl_attend)(const struct nl_attend_block *b)
 {
     const size_t count = (b->n + STEP - 1) / STEP;
     struct step steps[STEPS];
     float *s = lay_out(b, steps, count);
     for (size_t first = 0; first < b->m; first += NL_ATTEND_KEYS) {
         struct key_block block = key_block(b, first, count, s);
-        for (size_t i = 0; i < count; i++) {
-            if (steps[i].vecs == 1)
-                step_keys(b, kind, 1, &steps[i], &block);
-            else if (steps[i].vecs == 2)
-                step_keys(b, kind, 2, &steps[i], &block);
-            else
-                step_keys(b, kind, VECS, &steps[i], &block);
-        }
+        for (size_t i = 0; i < count; i++)
+            step_keys(b, &steps[i], &block);
         if (b->stop && b->stop(b->context))
             return false;
     }
     for (size_t i = 0; i < count; i++)
         write_answers(b, i * STEP, &steps[i]);
     return true;
-}
-
-bool NL_TIER(nl_attend)(const struct nl_attend_block *block)
-{
-    switch (block->kind) {
-    case NL_ATTEND_DISTANCE:
-        return attend(block, NL_ATTEND_DISTANCE);
-    case NL_ATTEND_PRODUCT:
-        return attend(block, NL_ATTEND_PRODUCT);
-    case NL_ATTEND_RELU:
-        return attend(block, NL_ATTEND_RELU);
-    default:
-        return attend(block, NL_ATTEND_SOFTMAX);
-    }
 }

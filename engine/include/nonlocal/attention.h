@@ -145,9 +145,9 @@ NL_API nl_status nl_attention_rows(const nl_attention *attention, const nl_exec 
                                    nl_matrix *weights, nl_error *error);
 
 /*
- * y (n × dv) = A · values (m × dv), without A in memory: scratch is 800·(d + dv + 34) bytes a thread
- * where softmax, dot or concat over the count run over all keys with one β, otherwise 16·m. y must
- * not overlap values or the queries. The result does not depend on the thread count.
+ * y (n × dv) = A · values (m × dv), without A in memory: scratch is 800·(d + dv + 34) bytes a
+ * thread where softmax, dot or concat over the count run over all keys with one β, otherwise 16·m.
+ * y must not overlap values or the queries. The result does not depend on the thread count.
  */
 NL_API nl_status nl_attention_apply(const nl_attention *attention, const nl_matrix *values,
                                     const nl_exec *exec, nl_matrix *y, nl_error *error);
