@@ -129,11 +129,16 @@ static void product_tile(size_t rows, int vecs, const float *a, size_t a_stride,
             product(rows, 1, a, a_stride, b, count, add, c);                                       \
         else                                                                                       \
             product(rows, VECS, a, a_stride, b, count, add, c);                                    \
-        break;
-        CASE(1)
-        CASE(2) CASE(3) CASE(4)
+        break
+        CASE(1);
+        CASE(2);
+        CASE(3);
+        CASE(4);
 #if NL_TILE_ROWS == 8
-            CASE(5) CASE(6) CASE(7) CASE(8)
+        CASE(5);
+        CASE(6);
+        CASE(7);
+        CASE(8);
 #endif
 #undef CASE
     }
