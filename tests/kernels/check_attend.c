@@ -172,7 +172,7 @@ static void test_attend_sizes(void **state)
 {
     (void)state;
     for (size_t size = 1; size <= LONGEST; size = check_next(size)) {
-        for (int kind = 0; kind <= NL_ATTEND_RELU; kind++) {
+        for (enum nl_attend_kind kind = 0; kind <= NL_ATTEND_RELU; kind++) {
             const bool shift = size % 2 == 0;
             const size_t d = kind == NL_ATTEND_RELU ? 1 : 5;
             if (size <= NL_ATTEND_BLOCK)
@@ -193,7 +193,7 @@ static void test_attend_values(void **state)
     static const double scales[] = {1e-6, 1, 30, 1e4};
     (void)state;
     for (size_t s = 0; s < COUNT(scales); s++) {
-        for (int kind = 0; kind <= NL_ATTEND_RELU; kind++) {
+        for (enum nl_attend_kind kind = 0; kind <= NL_ATTEND_RELU; kind++) {
             const size_t d = kind == NL_ATTEND_RELU ? 1 : 3, d4 = kind == NL_ATTEND_RELU ? 1 : 4;
             run(&(struct trial){50, 300, d, 17, kind, false, FILL_UNIT, scales[s]});
             run(&(struct trial){50, 300, d, 17, kind, false, FILL_SIGNS, scales[s]});
@@ -210,7 +210,7 @@ static void test_attend_slopes(void **state)
     static const double slopes[] = {0.01, 0.1, 0.3, 1, 3, 30, 1e4, -0.3, -30};
     (void)state;
     for (size_t s = 0; s < COUNT(slopes); s++)
-        for (int kind = 0; kind <= NL_ATTEND_DISTANCE; kind++)
+        for (enum nl_attend_kind kind = 0; kind <= NL_ATTEND_DISTANCE; kind++)
             run(&(struct trial){50, 700, 3, 9, kind, true, FILL_UNIT, 1, slopes[s]});
 }
 
