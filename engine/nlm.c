@@ -21,9 +21,9 @@
 #include "pool.h"
 
 enum {
-    MARGIN = NL_LANES, /* columns that whole vectors may touch beside the picture */
-    TILE = 128,        /* columns of a tile */
-    TILE_ROWS = 21,    /* at least, so that the patch's height is paid for */
+    MARGIN = NL_NLM_MARGIN,
+    TILE = 512, /* columns of a tile: every row's loop ends with a branch that was not foreseen */
+    TILE_ROWS = 21, /* at least, so that the patch's height is paid for */
     /* Sums run in float over this many offsets, then in double: at most twice as many additions,
      * 128 · 2⁻²⁴ = 8e-6 of the sum, if all of them erred to the same side. */
     GROUP = 64,
@@ -52,7 +52,7 @@ struct nlm {
     size_t stride, plane, left;
 
     size_t strip, tile_rows;
-    size_t totals_stride, totals_plane, planes, scratch_stride;
+    size_t totals_stride, totals_plane, planes;
     size_t sums_plane; /* of the doubles that the totals are emptied into */
     float *scratch;    /* of all workers, worker_size each */
     size_t worker_size;
@@ -169,9 +169,8 @@ static void lay_out(struct nlm *n, const nl_nlm_params *p)
     n->totals_stride = row_length(n->width + 2 * MARGIN);
     n->totals_plane = n->totals_stride * n->strip;
     n->sums_plane = row_length(n->width * n->strip);
-    n->scratch_stride = row_length(nl_nlm_scratch_stride(TILE, n->patch));
     n->worker_size = 2 * (n->channels + 1) * n->sums_plane + n->planes * n->totals_plane +
-                     n->tile_rows * n->scratch_stride + row_length(n->width);
+                     nl_nlm_scratch_size(n->tile_rows, TILE, n->patch) + row_length(n->width);
 }
 
 /* One block of memory for the image, the taps and all workers. */
@@ -230,7 +229,7 @@ static struct strip strip_of(struct nlm *n, size_t worker, size_t index)
     s.sums = (double *)(void *)memory;
     s.totals = memory + 2 * (n->channels + 1) * n->sums_plane;
     s.columns = s.totals + n->planes * n->totals_plane;
-    s.row = s.columns + n->tile_rows * n->scratch_stride;
+    s.row = s.columns + nl_nlm_scratch_size(n->tile_rows, TILE, n->patch);
     memset(memory, 0, (size_t)(s.columns - memory) * sizeof *memory);
     return s;
 }
@@ -258,19 +257,24 @@ static void rows_inside(const struct strip *s, size_t y, size_t rows, size_t *be
     *end = s->y1 > y ? smaller(s->y1 - y, rows) : 0;
 }
 
-/* Rows [y, y + rows) of the tile at column x0 with the offset (dy, dx). */
-static void add_block(struct strip *s, size_t y, size_t rows, size_t x0, size_t dy, ptrdiff_t dx)
+/* Rows [y, y + rows) of the tile at column x0 with `offsets` candidates from (dy, dx) on. */
+static void add_block(struct strip *s, size_t y, size_t rows, size_t x0, size_t dy, ptrdiff_t dx,
+                      size_t offsets)
 {
     const struct nlm *n = s->nlm;
-    const size_t back = dx < 0 ? (size_t)-dx : 0, forth = dx > 0 ? (size_t)dx : 0;
+    const ptrdiff_t last = dx + (ptrdiff_t)offsets - 1;
+    const size_t back = last < 0 ? (size_t)-last : 0, forth = dx > 0 ? (size_t)dx : 0;
     const size_t first = x0 > back ? x0 : back, end = smaller(n->width - forth, x0 + TILE);
     if (first >= end)
         return;
     const size_t start = first / NL_LANES * NL_LANES;
+    const ptrdiff_t skip = -dx - (ptrdiff_t)start;
     struct nl_nlm_block b = {
         .rows = rows,
         .columns = end - start,
-        .skip = first - start,
+        .offsets = offsets,
+        .skip = skip > 0 ? (size_t)skip : 0,
+        .limit = (size_t)((ptrdiff_t)(n->width - start) - dx),
         .p = n->image + (y + n->half) * n->stride + n->left + start,
         .to_q = (ptrdiff_t)(dy * n->stride) + dx,
         .stride = n->stride,
@@ -288,7 +292,6 @@ static void add_block(struct strip *s, size_t y, size_t rows, size_t x0, size_t 
         .totals_plane = n->totals_plane,
         .largest = n->self == NL_SELF_MAX,
         .scratch = s->columns,
-        .scratch_stride = n->scratch_stride,
     };
     rows_inside(s, y, rows, &b.p_begin, &b.p_end);
     rows_inside(s, y + dy, rows, &b.q_begin, &b.q_end);
@@ -310,9 +313,10 @@ static void add_rows(struct strip *s, size_t begin, size_t end, size_t dy, ptrdi
 {
     struct nlm *n = s->nlm;
     for (size_t y = begin; y < end; y += n->tile_rows)
-        for (size_t x = 0; x < n->width && !cancelled(n); x += TILE)
-            for (ptrdiff_t dx = dx0; dx <= dx1; dx++)
-                add_block(s, y, smaller(n->tile_rows, end - y), x, dy, dx);
+        for (size_t x = 0; x < n->width; x += TILE)
+            for (ptrdiff_t dx = dx0; dx <= dx1 && !cancelled(n); dx += NL_NLM_OFFSETS)
+                add_block(s, y, smaller(n->tile_rows, end - y), x, dy, dx,
+                          smaller(NL_NLM_OFFSETS, (size_t)(dx1 - dx) + 1));
 }
 
 /* All pairs at these offsets of which one pixel or both lie in the strip. */

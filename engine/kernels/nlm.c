@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Non-local means, one offset at a time: squared differences of a block and its shifted self are
- * summed over the patch's height, then over its width. No sum is ever reduced by subtraction, so
- * that a distance keeps its relative accuracy where a running sum would leave the residue of an
- * edge it has passed.
+ * Non-local means: squared differences of a block and its shifted self are summed over the patch's
+ * height, then over its width. No sum is ever reduced by subtraction, so that a distance keeps its
+ * relative accuracy where a running sum would leave the residue of an edge it has passed.
+ *
+ * What a few neighbouring offsets add at a place is summed in registers first. Their weights in a
+ * row are kept: what they add at the candidates is read from there, each shifted by its offset.
  */
 #include "tier.h"
 
@@ -100,37 +102,81 @@ NL_INLINE void weighted_sums(const struct column *column, size_t rows, size_t pa
     }
 }
 
-/* Squared differences summed over the patch's height; scratch[i][x] is that of the column half a
- * patch to the left of x. */
-NL_INLINE void column_sums(const struct nl_nlm_block *b, size_t patch, size_t channels)
+/* Rows of a block's scratch. */
+static inline float *sums_of(const struct nl_nlm_block *b, size_t offset, size_t row)
+{
+    return b->scratch + (offset * b->rows + row) * nl_nlm_scratch_stride(b->columns, b->patch);
+}
+
+static inline float *weights_of(const struct nl_nlm_block *b, size_t offset)
+{
+    return sums_of(b, b->offsets, 0) + offset * nl_nlm_scratch_stride(b->columns, b->patch) +
+           NL_NLM_MARGIN;
+}
+
+/* Squared differences of an offset summed over the patch's height; at column x is the sum of the
+ * column half a patch to its left. */
+NL_INLINE void column_sums(const struct nl_nlm_block *b, size_t offset, size_t patch,
+                           size_t channels)
 {
     const size_t width = (b->columns + VEC_LANES - 1) / VEC_LANES * VEC_LANES + patch - 1;
+    const size_t stride = nl_nlm_scratch_stride(b->columns, patch);
     const float *p = b->p - (patch / 2) * (b->stride + 1);
+    float *out = sums_of(b, offset, 0);
     for (size_t x = 0; x < width; x += VEC_LANES) {
-        const struct column column = {p + x, p + x + b->to_q, b->stride, b->plane, channels};
+        const struct column column = {p + x, p + x + b->to_q + offset, b->stride, b->plane,
+                                      channels};
         if (b->taps)
-            weighted_sums(&column, b->rows, patch, b->taps, b->scratch + x, b->scratch_stride);
+            weighted_sums(&column, b->rows, patch, b->taps, out + x, stride);
         else
-            window_sums(&column, b->rows, patch, b->scratch + x, b->scratch_stride);
+            window_sums(&column, b->rows, patch, out + x, stride);
     }
 }
 
-/* The sum of seven neighbours for each of VEC_LANES places. */
-static inline vec usual_row_sum(const float *sums)
-{
+/* Sums of seven neighbours, vector after vector. */
 #if defined(vec_slide)
-    /* A load across two cache lines costs twice: shift in registers. */
-    vec a = vec_load(sums), b = vec_load(sums + VEC_LANES);
-    vec two = vec_add(a, vec_slide(a, b, 1)), two_b = vec_add(b, vec_slide(b, b, 1));
-    vec four = vec_add(two, vec_slide(two, two_b, 2));
-    return vec_add(four, vec_add(vec_slide(two, two_b, 4), vec_slide(a, b, 6)));
-#else
-    vec s01 = vec_add(vec_load(sums), vec_load(sums + 1));
-    vec s23 = vec_add(vec_load(sums + 2), vec_load(sums + 3));
-    vec s45 = vec_add(vec_load(sums + 4), vec_load(sums + 5));
-    return vec_add(vec_add(s01, s23), vec_add(s45, vec_load(sums + 6)));
-#endif
+/* Shifts in registers: a load across two cache lines costs twice. */
+struct sevens {
+    const float *sums;
+    vec now, next, pairs; /* what is at hand, and sums of two neighbours */
+};
+
+static inline struct sevens sevens_start(const float *sums)
+{
+    const vec now = vec_load(sums), next = vec_load(sums + VEC_LANES);
+    return (struct sevens){sums + 2 * VEC_LANES, now, next, vec_add(now, vec_slide(now, next, 1))};
 }
+
+/* Reads a vector beyond those that it sums. */
+static inline vec sevens_next(struct sevens *s)
+{
+    const vec beyond = vec_load(s->sums);
+    const vec pairs = vec_add(s->next, vec_slide(s->next, beyond, 1));
+    const vec fours = vec_add(s->pairs, vec_slide(s->pairs, pairs, 2));
+    const vec threes = vec_add(vec_slide(s->pairs, pairs, 4), vec_slide(s->now, s->next, 6));
+    *s = (struct sevens){s->sums + VEC_LANES, s->next, beyond, pairs};
+    return vec_add(fours, threes);
+}
+#else
+struct sevens {
+    const float *sums;
+};
+
+static inline struct sevens sevens_start(const float *sums)
+{
+    return (struct sevens){sums};
+}
+
+static inline vec sevens_next(struct sevens *s)
+{
+    vec s01 = vec_add(vec_load(s->sums), vec_load(s->sums + 1));
+    vec s23 = vec_add(vec_load(s->sums + 2), vec_load(s->sums + 3));
+    vec s45 = vec_add(vec_load(s->sums + 4), vec_load(s->sums + 5));
+    vec s6 = vec_load(s->sums + 6);
+    s->sums += VEC_LANES;
+    return vec_add(vec_add(s01, s23), vec_add(s45, s6));
+}
+#endif
 
 /* The distances of VEC_LANES pairs from their column sums. */
 NL_INLINE vec row_sum(const float *sums, size_t patch, const float *taps)
@@ -141,8 +187,6 @@ NL_INLINE vec row_sum(const float *sums, size_t patch, const float *taps)
             sum = vec_fma(vec_set1(taps[k]), vec_load(sums + k), sum);
         return sum;
     }
-    if (patch == USUAL_PATCH)
-        return usual_row_sum(sums);
     vec even = vec_load(sums), odd = vec_zero();
     for (size_t k = 1; k < patch; k += 2) {
         odd = vec_add(odd, vec_load(sums + k));
@@ -151,100 +195,166 @@ NL_INLINE vec row_sum(const float *sums, size_t patch, const float *taps)
     return vec_add(even, odd);
 }
 
-/* 1 in the lanes of columns x.. that count, 0 in the others. */
-static inline vec counting_lanes(size_t x, size_t skip, size_t columns)
+/* Zeros for the pairs with one offset that do not count. */
+static void leave_out(const struct nl_nlm_block *b, size_t offset, float *weights)
 {
-    static const float zeros_ones[3 * NL_LANES] = {
-        [NL_LANES] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    const size_t before = skip > x ? skip - x : 0, after = columns - x;
-    vec lanes = vec_load(zeros_ones + NL_LANES - before);
-    if (after < VEC_LANES)
-        lanes = vec_mul(lanes, vec_load(zeros_ones + 2 * NL_LANES - after));
-    return lanes;
+    const size_t whole = (b->columns + VEC_LANES - 1) / VEC_LANES * VEC_LANES;
+    const size_t begin = b->skip > offset ? b->skip - offset : 0;
+    const size_t limit = b->limit > offset ? b->limit - offset : 0;
+    const size_t end = limit < b->columns ? limit : b->columns;
+    for (size_t x = 0; x < begin && x < whole; x++)
+        weights[x] = 0;
+    for (size_t x = end; x < whole; x++)
+        weights[x] = 0;
 }
 
-/* Adds a weight and what it weighs to the sums at one place. */
-NL_INLINE void add_weighted(float *totals, size_t totals_plane, vec weight, const float *value,
-                            size_t plane, size_t channels, bool largest)
+/* The weights of the pairs of row i with one offset. Without noise no exponent is above 0. */
+NL_INLINE void weigh_row(const struct nl_nlm_block *b, size_t i, size_t offset, bool usual,
+                         bool noisy)
 {
-    vec_store(totals, vec_add(vec_load(totals), weight));
-    for (size_t c = 0; c < channels; c++) {
-        float *sum = totals + (c + 1) * totals_plane;
-        vec_store(sum, vec_fma(weight, vec_load(value + c * plane), vec_load(sum)));
+    const float *sums = sums_of(b, offset, i);
+    float *weights = weights_of(b, offset);
+    const vec scale = vec_set1(-b->scale), noise = vec_set1(b->noise);
+    struct sevens sevens = sevens_start(sums);
+    for (size_t x = 0; x < b->columns; x += VEC_LANES) {
+        vec sum = usual ? sevens_next(&sevens) : row_sum(sums + x, b->patch, b->taps);
+        vec t = noisy ? vec_min(vec_fma(sum, scale, noise), vec_zero()) : vec_mul(sum, scale);
+        vec_store(weights + x, exp2_weight(t));
     }
-    if (largest) {
-        float *top = totals + (channels + 1) * totals_plane;
-        vec_store(top, vec_max(weight, vec_load(top)));
+    leave_out(b, offset, weights);
+}
+
+static void weigh_offsets(const struct nl_nlm_block *b, size_t i)
+{
+    const bool usual = b->patch == USUAL_PATCH && !b->taps;
+    for (size_t k = 0; k < b->offsets; k++) {
+        if (usual && b->noise == 0)
+            weigh_row(b, i, k, true, false);
+        else if (usual)
+            weigh_row(b, i, k, true, true);
+        else
+            weigh_row(b, i, k, false, true);
     }
 }
 
-/* What the code of a row is compiled for. */
-struct kind {
-    size_t patch, channels;
-    bool at_p, at_q; /* which sums are wanted */
-    bool largest;
+/* What the pairs of a row add up to at one end: from one offset to the next, weights and values are
+ * so many elements further. */
+struct row_end {
+    const float *weights, *values;
+    ptrdiff_t to_weights, to_values;
+    float *totals;
 };
 
-NL_INLINE void weigh_row(const struct nl_nlm_block *b, size_t i, struct kind kind)
+/* `vecs` vectors of places. */
+NL_INLINE void gather(const struct nl_nlm_block *b, const struct row_end *end, size_t x, int vecs,
+                      size_t offsets, size_t channels, bool largest)
 {
-    const float *sums = b->scratch + i * b->scratch_stride, *taps = b->taps;
-    const float *p = b->p + i * b->stride, *q = p + b->to_q;
-    const ptrdiff_t at = b->totals_at + (ptrdiff_t)(i * b->totals_stride);
-    float *totals_p = kind.at_p ? b->totals + at : NULL;
-    float *totals_q = kind.at_q ? b->totals + at + b->totals_to_q : NULL;
-    const size_t columns = b->columns, skip = b->skip, plane = b->plane;
-    const size_t totals_plane = b->totals_plane;
-    const vec scale = vec_set1(-b->scale), noise = vec_set1(b->noise);
-    for (size_t x = 0; x < columns; x += VEC_LANES) {
-        vec t = vec_fma(row_sum(sums + x, kind.patch, taps), scale, noise);
-        t = vec_sub(t, vec_max(t, vec_zero())); /* min(t, 0), exactly */
-        vec weight = exp2_weight(t);
-        if (x < skip || columns - x < VEC_LANES)
-            weight = vec_mul(weight, counting_lanes(x, skip, columns));
-        if (kind.at_p)
-            add_weighted(totals_p + x, totals_plane, weight, q + x, plane, kind.channels,
-                         kind.largest);
-        if (kind.at_q)
-            add_weighted(totals_q + x, totals_plane, weight, p + x, plane, kind.channels,
-                         kind.largest);
+    const float *weights = end->weights + x, *values = end->values + x;
+    vec sum[2], value[2][3], top[2];
+    for (int v = 0; v < vecs; v++)
+        sum[v] = top[v] = value[v][0] = value[v][1] = value[v][2] = vec_zero();
+#pragma GCC unroll 7
+    for (size_t k = 0; k < offsets; k++, weights += end->to_weights, values += end->to_values) {
+        for (int v = 0; v < vecs; v++) {
+            const vec weight = vec_load(weights + v * VEC_LANES);
+            sum[v] = vec_add(sum[v], weight);
+            for (size_t c = 0; c < channels; c++)
+                value[v][c] =
+                    vec_fma(weight, vec_load(values + c * b->plane + v * VEC_LANES), value[v][c]);
+            if (largest)
+                top[v] = vec_max(weight, top[v]);
+        }
+    }
+    for (int v = 0; v < vecs; v++) {
+        float *totals = end->totals + x + v * VEC_LANES;
+        vec_store(totals, vec_add(vec_load(totals), sum[v]));
+        for (size_t c = 0; c < channels; c++) {
+            totals += b->totals_plane;
+            vec_store(totals, vec_add(vec_load(totals), value[v][c]));
+        }
+        totals += b->totals_plane;
+        if (largest)
+            vec_store(totals, vec_max(top[v], vec_load(totals)));
     }
 }
 
-NL_INLINE void weigh_rows(const struct nl_nlm_block *b, struct kind kind)
+NL_INLINE void gather_row(const struct nl_nlm_block *b, const struct row_end *end, size_t columns,
+                          size_t channels, bool largest)
 {
-    for (size_t i = 0; i < b->rows; i++) {
-        kind.at_p = i >= b->p_begin && i < b->p_end;
-        kind.at_q = i >= b->q_begin && i < b->q_end;
-        if (kind.at_p && kind.at_q)
-            weigh_row(b, i, (struct kind){kind.patch, kind.channels, true, true, kind.largest});
-        else if (kind.at_p)
-            weigh_row(b, i, (struct kind){kind.patch, kind.channels, true, false, kind.largest});
-        else if (kind.at_q)
-            weigh_row(b, i, (struct kind){kind.patch, kind.channels, false, true, kind.largest});
-    }
+    size_t x = 0;
+    if (b->offsets == NL_NLM_OFFSETS)
+        for (; x + VEC_LANES < columns; x += 2 * VEC_LANES)
+            gather(b, end, x, 2, NL_NLM_OFFSETS, channels, largest);
+    for (; x < columns; x += VEC_LANES)
+        gather(b, end, x, 1, b->offsets, channels, largest);
 }
 
-NL_INLINE void block(const struct nl_nlm_block *b, size_t patch, size_t channels)
+static void gather_grey(const struct nl_nlm_block *b, const struct row_end *end, size_t columns)
 {
-    column_sums(b, patch, channels);
     if (b->largest)
-        weigh_rows(b, (struct kind){.patch = patch, .channels = channels, .largest = true});
+        gather_row(b, end, columns, 1, true);
     else
-        weigh_rows(b, (struct kind){.patch = patch, .channels = channels, .largest = false});
+        gather_row(b, end, columns, 1, false);
+}
+
+static void gather_colour(const struct nl_nlm_block *b, const struct row_end *end, size_t columns)
+{
+    if (b->largest)
+        gather_row(b, end, columns, 3, true);
+    else
+        gather_row(b, end, columns, 3, false);
+}
+
+static void add_row(const struct nl_nlm_block *b, size_t i)
+{
+    void (*gather_all)(const struct nl_nlm_block *, const struct row_end *, size_t) =
+        b->channels == 1 ? gather_grey : gather_colour;
+    const ptrdiff_t stride = (ptrdiff_t)nl_nlm_scratch_stride(b->columns, b->patch);
+    const float *p = b->p + i * b->stride, *weights = weights_of(b, 0);
+    float *totals = b->totals + b->totals_at + (ptrdiff_t)(i * b->totals_stride);
+    if (i >= b->p_begin && i < b->p_end) {
+        const struct row_end at_p = {weights, p + b->to_q, stride, 1, totals};
+        gather_all(b, &at_p, b->columns);
+    }
+    if (i >= b->q_begin && i < b->q_end) { /* from the start of a vector of the sums on */
+        totals += b->totals_to_q;
+        const size_t before = (uintptr_t)totals / sizeof *totals % VEC_LANES;
+        const struct row_end at_q = {weights - before, p - before, stride - 1, -1, totals - before};
+        gather_all(b, &at_q, before + b->columns + b->offsets - 1);
+    }
+}
+
+/* No pairs beside the block. */
+static void clear_margins(const struct nl_nlm_block *b)
+{
+    const size_t width = (b->columns + VEC_LANES - 1) / VEC_LANES * VEC_LANES;
+    for (size_t k = 0; k < b->offsets; k++) {
+        memset(weights_of(b, k) - NL_NLM_MARGIN, 0, NL_NLM_MARGIN * sizeof(float));
+        memset(weights_of(b, k) + width, 0, NL_NLM_MARGIN * sizeof(float));
+    }
 }
 
 void NL_TIER(nl_nlm_block)(const struct nl_nlm_block *b)
 {
     if (b->rows == 0 || b->columns == 0)
         return;
-    if (b->patch == USUAL_PATCH && b->channels == 1)
-        block(b, USUAL_PATCH, 1);
-    else if (b->patch == USUAL_PATCH)
-        block(b, USUAL_PATCH, 3);
-    else if (b->channels == 1)
-        block(b, b->patch, 1);
-    else
-        block(b, b->patch, 3);
+    for (size_t k = 0; k < b->offsets; k++) {
+        if (b->patch == USUAL_PATCH && b->channels == 1)
+            column_sums(b, k, USUAL_PATCH, 1);
+        else if (b->patch == USUAL_PATCH)
+            column_sums(b, k, USUAL_PATCH, 3);
+        else if (b->channels == 1)
+            column_sums(b, k, b->patch, 1);
+        else
+            column_sums(b, k, b->patch, 3);
+    }
+    clear_margins(b);
+    for (size_t i = 0; i < b->rows; i++) {
+        if ((i < b->p_begin || i >= b->p_end) && (i < b->q_begin || i >= b->q_end))
+            continue;
+        weigh_offsets(b, i);
+        add_row(b, i);
+    }
 }
 
 void NL_TIER(nl_nlm_distances)(const float *p, const float *q, size_t stride, size_t plane,

@@ -236,12 +236,12 @@ static double tap(const struct nl_nlm_block *b, size_t k)
 }
 
 /* The squared difference of the pixel at p and its candidate, summed over the channels. */
-static double squared_difference(const struct nl_nlm_block *b, const float *p)
+static double squared_difference(const struct nl_nlm_block *b, const float *p, ptrdiff_t to_q)
 {
     double sum = 0;
     for (size_t c = 0; c < b->channels; c++) {
         const float *p_c = p + c * b->plane;
-        double difference = (double)p_c[0] - (double)p_c[b->to_q];
+        double difference = (double)p_c[0] - (double)p_c[to_q];
         sum += difference * difference;
     }
     return sum;
@@ -259,29 +259,38 @@ static void add_weighted(const struct nl_nlm_block *b, ptrdiff_t at, float weigh
         *top = weight;
 }
 
+/* The pairs of one row with candidate k. */
+static void nlm_row(const struct nl_nlm_block *b, size_t i, size_t k)
+{
+    const float *p = b->p + i * b->stride, *corner = p - b->patch / 2 * (b->stride + 1);
+    const ptrdiff_t to_q = b->to_q + (ptrdiff_t)k, totals_to_q = b->totals_to_q + (ptrdiff_t)k;
+    const ptrdiff_t totals_i = b->totals_at + (ptrdiff_t)(i * b->totals_stride);
+    const size_t begin = b->skip > k ? b->skip - k : 0, limit = b->limit > k ? b->limit - k : 0;
+    const size_t end = limit < b->columns ? limit : b->columns;
+    for (size_t x = begin; x < end + b->patch - 1; x++) {
+        double sum = 0;
+        for (size_t row = 0; row < b->patch; row++)
+            sum += tap(b, row) * squared_difference(b, corner + x + row * b->stride, to_q);
+        b->scratch[x] = (float)sum;
+    }
+    for (size_t x = begin; x < end; x++) {
+        double distance = 0;
+        for (size_t column = 0; column < b->patch; column++)
+            distance += tap(b, column) * (double)b->scratch[x + column];
+        double exponent = (double)b->noise - (double)b->scale * distance;
+        float weight = (float)exp2(fmax(fmin(exponent, 0), -126));
+        if (i >= b->p_begin && i < b->p_end)
+            add_weighted(b, totals_i + (ptrdiff_t)x, weight, p + x + to_q);
+        if (i >= b->q_begin && i < b->q_end)
+            add_weighted(b, totals_i + (ptrdiff_t)x + totals_to_q, weight, p + x);
+    }
+}
+
 static void nlm_block(const struct nl_nlm_block *b)
 {
-    for (size_t i = 0; i < b->rows; i++) {
-        const float *p = b->p + i * b->stride, *corner = p - b->patch / 2 * (b->stride + 1);
-        const ptrdiff_t totals_i = b->totals_at + (ptrdiff_t)(i * b->totals_stride);
-        for (size_t x = b->skip; x < b->columns + b->patch - 1; x++) {
-            double sum = 0;
-            for (size_t k = 0; k < b->patch; k++)
-                sum += tap(b, k) * squared_difference(b, corner + x + k * b->stride);
-            b->scratch[x] = (float)sum;
-        }
-        for (size_t x = b->skip; x < b->columns; x++) {
-            double distance = 0;
-            for (size_t k = 0; k < b->patch; k++)
-                distance += tap(b, k) * (double)b->scratch[x + k];
-            double exponent = (double)b->noise - (double)b->scale * distance;
-            float weight = (float)exp2(fmax(fmin(exponent, 0), -126));
-            if (i >= b->p_begin && i < b->p_end)
-                add_weighted(b, totals_i + (ptrdiff_t)x, weight, p + x + b->to_q);
-            if (i >= b->q_begin && i < b->q_end)
-                add_weighted(b, totals_i + (ptrdiff_t)x + b->totals_to_q, weight, p + x);
-        }
-    }
+    for (size_t i = 0; i < b->rows; i++)
+        for (size_t k = 0; k < b->offsets; k++)
+            nlm_row(b, i, k);
 }
 
 static void nlm_distances(const float *p, const float *q, size_t stride, size_t plane,

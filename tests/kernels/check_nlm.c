@@ -18,7 +18,7 @@ struct worst check_nlm_worst[] = {
 
 /* A block, its offset and what is around it. */
 struct trial {
-    size_t rows, columns, skip, patch, channels, dy;
+    size_t rows, columns, offsets, skip, limit, patch, channels, dy;
     ptrdiff_t dx;
     bool gaussian, largest;
     float scale, noise;
@@ -95,22 +95,23 @@ static void add(const struct trial *t, struct place *place, double weight, doubl
     place->slack[PLANES - 1] = fmax(place->slack[PLANES - 1], weight * relative);
 }
 
-static void expect(const struct trial *t, const struct nl_nlm_block *b, struct place *places,
-                   size_t stride, size_t at)
+/* The pairs of a row with candidate k. */
+static void expect_row(const struct trial *t, const struct nl_nlm_block *b, struct place *places,
+                       size_t i, size_t k)
 {
     const size_t back = t->patch / 2 * (b->stride + 1);
-    for (size_t i = 0; i < t->rows; i++) {
-        for (size_t x = t->skip; x < t->columns; x++) {
-            const float *p = b->p + i * b->stride + x, *q = p + b->to_q;
-            double relative;
-            const double d = distance(t, p - back, q - back, b->stride, b->plane);
-            const double weight = weight_of(t, d, &relative);
-            struct place *place = places + at + i * stride + x;
-            if (i >= t->p_begin && i < t->p_end)
-                add(t, place, weight, relative, q, b->plane);
-            if (i >= t->q_begin && i < t->q_end)
-                add(t, place + b->totals_to_q, weight, relative, p, b->plane);
-        }
+    for (size_t x = 0; x < t->columns; x++) {
+        if (x + k < t->skip || x + k >= t->limit)
+            continue;
+        const float *p = b->p + i * b->stride + x, *q = p + b->to_q + k;
+        double relative;
+        const double d = distance(t, p - back, q - back, b->stride, b->plane);
+        const double weight = weight_of(t, d, &relative);
+        struct place *place = places + b->totals_at + i * b->totals_stride + x;
+        if (i >= t->p_begin && i < t->p_end)
+            add(t, place, weight, relative, q, b->plane);
+        if (i >= t->q_begin && i < t->q_end)
+            add(t, place + b->totals_to_q + k, weight, relative, p, b->plane);
     }
 }
 
@@ -137,21 +138,22 @@ static void compare(const struct trial *t, const float *before, const float *aft
 
 static void check_block(const struct trial *t, enum fill fill)
 {
-    const size_t half = t->patch / 2, reach = (size_t)labs((long)t->dx);
+    const size_t half = t->patch / 2;
+    const size_t reach = (size_t)labs((long)t->dx) + t->offsets + NL_NLM_MARGIN;
     const size_t wide = whole_vectors(t->columns);
     /* Image: the block and its candidates, patches around them, whole vectors to the right. */
     const size_t left = reach + half, high = t->rows + t->dy + 2 * half;
-    struct grid image = grid_make(t->channels * high, left + wide + reach + half + 2 * NL_LANES,
-                                  left + wide + reach + half + 2 * NL_LANES + 5);
-    struct grid scratch = grid_make(t->rows, nl_nlm_scratch_stride(t->columns, t->patch),
-                                    nl_nlm_scratch_stride(t->columns, t->patch));
+    struct grid image =
+        grid_make(t->channels * high, left + wide + reach + half, left + wide + reach + half + 5);
+    const size_t scratch_size = nl_nlm_scratch_size(t->rows, t->columns, t->patch);
+    float *scratch = aligned_alloc(64, scratch_size * sizeof *scratch);
     const size_t stride = wide + 2 * reach + 3, plane = stride * (t->rows + t->dy) + 7;
     const size_t planes = t->channels + 1 + t->largest;
     float *totals = malloc(planes * plane * sizeof *totals);
     float *before = malloc(planes * plane * sizeof *before);
     struct place *places = calloc(plane, sizeof *places);
     float taps[NL_NLM_MAX_PATCH];
-    assert_true(totals && before && places);
+    assert_true(totals && before && places && scratch);
     grid_fill(&image, fill);
     for (size_t k = 0; k < image.rows * image.stride - (image.stride - image.cols); k++)
         image.data[k] = check_number(fill); /* the gaps, too, must be finite */
@@ -159,12 +161,14 @@ static void check_block(const struct trial *t, enum fill fill)
         totals[k] = before[k] = fabsf(check_number(FILL_UNIT)) * 1e-3f;
     for (size_t k = 0; k < t->patch; k++)
         taps[k] = tap(t, k);
-    for (size_t k = 0; k < scratch.rows * scratch.stride; k++)
-        scratch.data[k] = 0;
+    for (size_t k = 0; k < scratch_size; k++) /* whatever is in it must not matter */
+        scratch[k] = NAN;
     const struct nl_nlm_block b = {
         .rows = t->rows,
         .columns = t->columns,
+        .offsets = t->offsets,
         .skip = t->skip,
+        .limit = t->limit,
         .p = image.data + half * image.stride + left,
         .to_q = (ptrdiff_t)(t->dy * image.stride) + t->dx,
         .stride = image.stride,
@@ -184,22 +188,25 @@ static void check_block(const struct trial *t, enum fill fill)
         .p_end = t->p_end,
         .q_begin = t->q_begin,
         .q_end = t->q_end,
-        .scratch = scratch.data,
-        .scratch_stride = scratch.stride,
+        .scratch = scratch,
     };
     check_tier->nlm_block(&b);
-    expect(t, &b, places, stride, reach);
+    for (size_t i = 0; i < t->rows; i++)
+        for (size_t k = 0; k < t->offsets; k++)
+            expect_row(t, &b, places, i, k);
     for (size_t at = 0; at < plane; at++)
         compare(t, before, totals, places + at, at, plane);
     free(places);
     free(before);
     free(totals);
-    grid_free(&scratch);
+    free(scratch);
     grid_free(&image);
 }
 
 static const struct trial usual = {.rows = 3,
                                    .columns = 37,
+                                   .offsets = 1,
+                                   .limit = 1000,
                                    .patch = 7,
                                    .channels = 1,
                                    .dy = 2,
@@ -219,7 +226,10 @@ static struct trial varied(size_t turn)
     t.dx = (ptrdiff_t)(turn * 7 % 41) - 20;
     t.dy = turn % 4;
     t.noise = turn % 7 == 6 ? 2.5f : 0;
-    t.skip = turn % 16;
+    t.offsets = turn % 4 == 1 ? NL_NLM_OFFSETS : 1 + turn % NL_NLM_OFFSETS;
+    t.skip = turn % 23;
+    if (turn % 3 == 1)
+        t.limit = turn / 3 % 40;
     if (t.dy == 0 && t.dx <= 0)
         t.dx = 1 - t.dx;
     return t;
@@ -232,7 +242,8 @@ static void test_block_columns(void **state)
     for (size_t columns = 0; columns <= LONGEST; columns = check_next(columns)) {
         struct trial t = varied(columns);
         t.columns = columns;
-        t.skip = columns > t.skip ? t.skip : 0;
+        if (t.limit < 1000) /* near the end */
+            t.limit = columns + t.limit % 12 > 5 ? columns + t.limit % 12 - 5 : 0;
         check_block(&t, FILL_UNIT);
     }
 }
