@@ -30,27 +30,26 @@ static inline vec exp2_weight(vec t)
     return vec_scale2(e, n);
 }
 
-NL_INLINE vec squared_difference(const float *p, const float *q, size_t plane, size_t channels)
-{
-    vec difference = vec_sub(vec_load(p), vec_load(q));
-    vec sum = vec_mul(difference, difference);
-    for (size_t c = 1; c < channels; c++) {
-        difference = vec_sub(vec_load(p + c * plane), vec_load(q + c * plane));
-        sum = vec_fma(difference, difference, sum);
-    }
-    return sum;
-}
-
-/* The place of a column in a block: squared differences of its pixels are taken as they come. */
+/* A column of a block on its way down. */
 struct column {
-    const float *p, *q;
+    const float *p; /* the next pixel; its candidate lies to_q from it */
+    ptrdiff_t to_q;
     size_t stride, plane, channels;
 };
 
-NL_INLINE vec difference_at(const struct column *column, size_t row)
+/* The next squared differences, summed over the channels. */
+NL_INLINE vec next_difference(struct column *column)
 {
-    const size_t at = row * column->stride;
-    return squared_difference(column->p + at, column->q + at, column->plane, column->channels);
+    const float *p = column->p;
+    vec difference = vec_sub(vec_load(p), vec_load(p + column->to_q));
+    vec sum = vec_mul(difference, difference);
+    for (size_t c = 1; c < column->channels; c++) {
+        p += column->plane;
+        difference = vec_sub(vec_load(p), vec_load(p + column->to_q));
+        sum = vec_fma(difference, difference, sum);
+    }
+    column->p += column->stride;
+    return sum;
 }
 
 /*
@@ -58,42 +57,45 @@ NL_INLINE vec difference_at(const struct column *column, size_t row)
  * pieces of `patch`: a window is the tail of one piece and the head of the next, so that three
  * additions a window are enough.
  */
-NL_INLINE void window_sums(const struct column *column, size_t rows, size_t patch, float *out,
+NL_INLINE void window_sums(struct column column, size_t rows, size_t patch, float *out,
                            size_t stride)
 {
     vec tail[NL_NLM_MAX_PATCH];
     for (size_t k = 0; k < patch; k++)
-        tail[k] = difference_at(column, k);
+        tail[k] = next_difference(&column);
     for (size_t i = 0; i < rows; i += patch) {
         const size_t count = rows - i < patch ? rows - i : patch;
         for (size_t k = patch - 1; k > 0; k--)
             tail[k - 1] = vec_add(tail[k - 1], tail[k]);
-        vec_store(out + i * stride, tail[0]);
+        vec_store(out, tail[0]);
+        out += stride;
         vec head = vec_zero();
         if (count < patch) {
             for (size_t k = 1; k < count; k++) {
-                head = vec_add(head, difference_at(column, i + patch + k - 1));
-                vec_store(out + (i + k) * stride, vec_add(tail[k], head));
+                head = vec_add(head, next_difference(&column));
+                vec_store(out, vec_add(tail[k], head));
+                out += stride;
             }
             return;
         }
         for (size_t k = 1; k < patch; k++) {
-            tail[k - 1] = difference_at(column, i + patch + k - 1);
+            tail[k - 1] = next_difference(&column);
             head = vec_add(head, tail[k - 1]);
-            vec_store(out + (i + k) * stride, vec_add(tail[k], head));
+            vec_store(out, vec_add(tail[k], head));
+            out += stride;
         }
         if (i + patch < rows)
-            tail[patch - 1] = difference_at(column, i + 2 * patch - 1);
+            tail[patch - 1] = next_difference(&column);
     }
 }
 
 /* The same with weights. */
-NL_INLINE void weighted_sums(const struct column *column, size_t rows, size_t patch,
-                             const float *taps, float *out, size_t stride)
+NL_INLINE void weighted_sums(struct column column, size_t rows, size_t patch, const float *taps,
+                             float *out, size_t stride)
 {
     vec d[NL_NLM_MAX_ROWS + NL_NLM_MAX_PATCH];
     for (size_t k = 0; k < rows + patch - 1; k++)
-        d[k] = difference_at(column, k);
+        d[k] = next_difference(&column);
     for (size_t i = 0; i < rows; i++) {
         vec sum = vec_zero();
         for (size_t k = 0; k < patch; k++)
@@ -124,12 +126,12 @@ NL_INLINE void column_sums(const struct nl_nlm_block *b, size_t offset, size_t p
     const float *p = b->p - (patch / 2) * (b->stride + 1);
     float *out = sums_of(b, offset, 0);
     for (size_t x = 0; x < width; x += VEC_LANES) {
-        const struct column column = {p + x, p + x + b->to_q + offset, b->stride, b->plane,
+        const struct column column = {p + x, b->to_q + (ptrdiff_t)offset, b->stride, b->plane,
                                       channels};
         if (b->taps)
-            weighted_sums(&column, b->rows, patch, b->taps, out + x, stride);
+            weighted_sums(column, b->rows, patch, b->taps, out + x, stride);
         else
-            window_sums(&column, b->rows, patch, out + x, stride);
+            window_sums(column, b->rows, patch, out + x, stride);
     }
 }
 
@@ -138,23 +140,22 @@ NL_INLINE void column_sums(const struct nl_nlm_block *b, size_t offset, size_t p
 /* Shifts in registers: a load across two cache lines costs twice. */
 struct sevens {
     const float *sums;
-    vec now, next, pairs; /* what is at hand, and sums of two neighbours */
+    vec pairs; /* sums of two neighbours */
 };
 
 static inline struct sevens sevens_start(const float *sums)
 {
-    const vec now = vec_load(sums), next = vec_load(sums + VEC_LANES);
-    return (struct sevens){sums + 2 * VEC_LANES, now, next, vec_add(now, vec_slide(now, next, 1))};
+    return (struct sevens){sums, vec_add(vec_load(sums), vec_load(sums + 1))};
 }
 
 /* Reads a vector beyond those that it sums. */
 static inline vec sevens_next(struct sevens *s)
 {
-    const vec beyond = vec_load(s->sums);
-    const vec pairs = vec_add(s->next, vec_slide(s->next, beyond, 1));
+    const float *next = s->sums + VEC_LANES;
+    const vec pairs = vec_add(vec_load(next), vec_load(next + 1));
     const vec fours = vec_add(s->pairs, vec_slide(s->pairs, pairs, 2));
-    const vec threes = vec_add(vec_slide(s->pairs, pairs, 4), vec_slide(s->now, s->next, 6));
-    *s = (struct sevens){s->sums + VEC_LANES, s->next, beyond, pairs};
+    const vec threes = vec_add(vec_slide(s->pairs, pairs, 4), vec_load(s->sums + 6));
+    *s = (struct sevens){next, pairs};
     return vec_add(fours, threes);
 }
 #else
