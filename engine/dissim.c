@@ -86,9 +86,12 @@ static nl_status all_tiles(const struct nl_pairs *pairs, const nl_exec *exec, bo
                            nl_matrix *d, nl_error *error)
 {
     /* What is smaller stays in a cache until somebody looks at it. */
-    const size_t large = 16 << 20;
+    const size_t large = 8 << 20;
     const bool aligned = (uintptr_t)d->data % NL_ALIGNMENT == 0 && d->stride % NL_LANES == 0;
-    struct dissim_loop loop = {pairs, d, pairs->d > 4096 ? NL_LANES : NL_PLACE_SIDE, scaled, false};
+    const size_t longest = nl_kernels_cpu(pairs->kernels) == NL_CPU_SCALAR ? 512 : 16384;
+    struct dissim_loop loop = {pairs, d, NL_PLACE_SIDE, scaled, false};
+    if (pairs->d > longest)
+        loop.side = NL_LANES;
     const size_t across = (d->rows + loop.side - 1) / loop.side;
     loop.streamed = aligned && d->rows * d->stride >= large / sizeof(float);
     return nl_parallel(exec, across * (across + 1) / 2, 256 / pairs->d, tiles, &loop, error);

@@ -101,11 +101,11 @@ NL_INLINE void chain_strip(enum chain chain, int nq, const float *q, size_t q_st
 NL_INLINE void chain_rows(enum chain chain, const float *q, size_t q_stride, size_t n,
                           const float *panels, size_t m, size_t d, float *out, size_t out_stride)
 {
+    const int rows = chain == EUCLIDEAN || chain == SQUARES ? SQUARE_ROWS : ROWS;
     size_t i = 0;
-    if (SQUARE_ROWS > ROWS && (chain == EUCLIDEAN || chain == SQUARES))
-        for (; n - i >= SQUARE_ROWS; i += SQUARE_ROWS)
-            chain_strip(chain, SQUARE_ROWS, q + i * q_stride, q_stride, panels, m, d,
-                        out + i * out_stride, out_stride);
+    for (; n - i >= (size_t)rows; i += (size_t)rows)
+        chain_strip(chain, rows, q + i * q_stride, q_stride, panels, m, d, out + i * out_stride,
+                    out_stride);
     for (; n - i >= ROWS; i += ROWS)
         chain_strip(chain, ROWS, q + i * q_stride, q_stride, panels, m, d, out + i * out_stride,
                     out_stride);
