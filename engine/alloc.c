@@ -38,11 +38,12 @@ void *nl_alloc_dirty(size_t count, size_t size)
     const size_t bytes = padded_bytes(count, size);
     if (must_fail() || bytes == 0)
         return NULL;
-    void *block = aligned_alloc(bytes < LARGE ? NL_ALIGNMENT : LARGE_PAGE, bytes);
-    if (block)
-        atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
+    void *block = NULL;
+    if (posix_memalign(&block, bytes < LARGE ? NL_ALIGNMENT : LARGE_PAGE, bytes) != 0)
+        return NULL;
+    atomic_fetch_add_explicit(&live_blocks, 1, memory_order_relaxed);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (block && bytes >= LARGE)
+    if (bytes >= LARGE)
         madvise(block, bytes, MADV_HUGEPAGE); /* a wish: nothing depends on it */
 #endif
     return block;

@@ -93,8 +93,9 @@ static nl_status all_tiles(const struct nl_pairs *pairs, const nl_exec *exec, bo
     if (pairs->d > longest)
         loop.side = NL_LANES;
     const size_t across = (d->rows + loop.side - 1) / loop.side;
+    const size_t grain = pairs->d < 16 ? 16 : 256 / pairs->d; /* tiles between two polls */
     loop.streamed = aligned && d->rows * d->stride >= large / sizeof(float);
-    return nl_parallel(exec, across * (across + 1) / 2, 256 / pairs->d, tiles, &loop, error);
+    return nl_parallel(exec, across * (across + 1) / 2, grain, tiles, &loop, error);
 }
 
 static nl_status check_range(const nl_matrix *d, nl_error *error)
