@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#if defined(__linux__)
-#include <sys/resource.h>
-#endif
 
 #include "nonlocal/attention.h"
 #include "nonlocal/dissim.h"
@@ -324,15 +321,19 @@ struct figures {
     double memory; /* MiB that the first run took beyond what was there; negative: not known */
 };
 
-/* The most memory that the process has had, in MiB; negative where the system does not tell. */
+/* The most memory that the process has had, in MiB; negative where the system does not tell.
+ * (getrusage would count what the program's starter had.) */
 static double most_memory(void)
 {
-#if defined(__linux__)
-    struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) == 0)
-        return (double)usage.ru_maxrss / 1024;
-#endif
-    return -1;
+    char line[128];
+    double kib = -1024;
+    FILE *status = fopen("/proc/self/status", "r");
+    while (status && kib < 0 && fgets(line, sizeof line, status))
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            kib = strtod(line + 6, NULL);
+    if (status)
+        fclose(status);
+    return kib / 1024;
 }
 
 static bool enough(size_t runs, double ms)
