@@ -352,8 +352,8 @@ static struct parts lay_out(const struct ui *ui, struct draw_rect inside, bool t
     const struct ui_style *style = ui->style;
     const float gap = ui_px(style, 10), bar = ui_px(style, 3 + 12 + 8 + 50);
     const float strip = ui_px(style, 6), least = ui_px(style, 216), below = ui_px(style, 150);
-    const bool low = inside.h < ui_px(style, 260);
-    const float branches = tree && inside.w > ui_px(style, 300) ? ui_px(style, low ? 34 : 56) : 0;
+    const bool small = inside.h < ui_px(style, 260) || inside.w < ui_px(style, 340);
+    const float branches = tree && inside.w > ui_px(style, 220) ? ui_px(style, small ? 34 : 56) : 0;
     const float around = branches + strip + gap + bar;
     const float stacked = fminf(inside.w - around, inside.h - below);
     const float abreast = fminf(inside.w - around - least - gap, inside.h);

@@ -85,15 +85,14 @@ static void bandwidth(struct side *side)
 {
     const struct param_spec *spec = &param_table[PARAM_BANDWIDTH];
     const double chosen = param_number(side->scene->doc, PARAM_BANDWIDTH);
-    const double lowest = 1e-3;
+    const struct overview_part *overview = side->scene->result->overview;
+    const double whole = side->scene->result->order->dissim->bandwidth, lowest = 1e-3;
+    const double found = whole > 0 || !overview ? whole : overview->bandwidth;
     char reason[120], text[64];
     if (param_idle(side->scene->doc, PARAM_BANDWIDTH, side->scene->kind, reason, sizeof reason))
         return;
     double number = fmax(chosen, lowest);
-    if (chosen > 0)
-        snprintf(text, sizeof text, "%.3g", chosen);
-    else
-        snprintf(text, sizeof text, "%s", tr("median"));
+    snprintf(text, sizeof text, "%.3g", chosen > 0 ? chosen : found);
     const struct ui_range range = {lowest, 1e3, lowest, 0, true};
     const int result = ui_row_slider(side->ui, &side->column, spec->key, tr(spec->label), &range,
                                      &number, text, tr(spec->help));
@@ -101,6 +100,8 @@ static void bandwidth(struct side *side)
         edit_param(side->edits, PARAM_BANDWIDTH,
                    (struct param_value){.number = number > lowest ? number : 0},
                    (result & UI_COMMITTED) != 0);
+    if (chosen == 0)
+        note(side, tr("The bandwidth is the median distance."));
 }
 
 /* A figure of the order shown and, beside it, of the file's own order. */

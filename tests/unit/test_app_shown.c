@@ -291,7 +291,7 @@ static void test_the_kernels_width(void **state)
     rig_set(&rig, PARAM_METRIC, NL_METRIC_GAUSSIAN);
     rig_settle(&rig);
     assert_non_null(rig_find_text(&rig, "Bandwidth"));
-    assert_non_null(rig_find_text(&rig, "median"));
+    assert_non_null(rig_find_text(&rig, "median distance"));
     const double found = rig_result(&rig)->dissim->bandwidth;
     assert_true(found > 2 && found < 3); /* half of Iris' pairs are nearer */
     rig_set(&rig, PARAM_BANDWIDTH, 0.5);
