@@ -117,19 +117,12 @@ struct largest_loop {
 static void largest_of_rows(void *context, size_t worker, size_t begin, size_t end)
 {
     struct largest_loop *loop = context;
-    const nl_matrix *m = loop->matrix;
-    /* between the rows of its own memory a matrix has zeros: it can be read in one go */
-    const bool gapless = m->owned || m->stride == m->cols;
-    const size_t rows = gapless ? end - begin : 1;
+    const float size = fabsf(nl_rows_largest(loop->kernels, loop->matrix, begin, end));
+    int32_t bits, known = atomic_load(&loop->largest);
     (void)worker;
-    for (size_t i = begin; i < end; i += rows) {
-        const float size =
-            fabsf(loop->kernels->largest(nl_row(m, i), (rows - 1) * m->stride + m->cols));
-        int32_t bits, known = atomic_load(&loop->largest);
-        memcpy(&bits, &size, sizeof bits);
-        while (bits > known && !atomic_compare_exchange_weak(&loop->largest, &known, bits))
-            continue;
-    }
+    memcpy(&bits, &size, sizeof bits);
+    while (bits > known && !atomic_compare_exchange_weak(&loop->largest, &known, bits))
+        continue;
 }
 
 /* The largest magnitude of a matrix to *largest; an error names the first that is not finite. */

@@ -115,13 +115,14 @@ nl_status nl_dissim_run(const nl_dissim_params *params, const nl_matrix *x, cons
 {
     const size_t n = x->rows;
     struct nl_pairs pairs = {0};
+    float largest = 0;
     double used = params->metric == NL_METRIC_GAUSSIAN ? params->bandwidth : 0;
-    nl_status status = nl_pairs_check(params, x, error);
+    nl_status status = nl_pairs_check(params, x, exec, &largest, error);
     if (status == NL_OK && (d->rows != n || d->cols != n))
         status =
             nl_fail(error, NL_INVALID, "the matrix for %zu rows is %zu × %zu", n, d->rows, d->cols);
     if (status == NL_OK)
-        status = nl_pairs_make(params, x, NULL, exec, &pairs, error);
+        status = nl_pairs_make(params, x, largest, NULL, exec, &pairs, error);
     if (status == NL_OK)
         status = all_tiles(&pairs, exec, false, d, error);
     if (status == NL_OK && params->metric == NL_METRIC_GAUSSIAN && used == 0) {
@@ -160,7 +161,7 @@ static nl_status unsigned_correlations(const nl_matrix *x, const nl_exec *exec, 
     const size_t n = x->rows;
     struct nl_pairs pairs = {0};
     nl_matrix opposite = {0};
-    nl_status status = nl_pairs_make(&params, x, NULL, exec, &pairs, error);
+    nl_status status = nl_pairs_make(&params, x, 0, NULL, exec, &pairs, error);
     if (status == NL_OK)
         status = nl_matrix_alloc(&opposite, n, n, error);
     if (status == NL_OK)
@@ -183,8 +184,9 @@ nl_status nl_dissim_columns(const nl_matrix *x, const nl_exec *exec, nl_matrix *
 {
     const nl_dissim_params params = {.metric = NL_METRIC_CORRELATION};
     nl_matrix columns = {0};
+    float largest = 0; /* correlations do without */
     size_t without = 0;
-    nl_status status = nl_pairs_check(&params, x, error);
+    nl_status status = nl_pairs_check(&params, x, exec, &largest, error);
     if (status == NL_OK && (d->rows != x->cols || d->cols != x->cols))
         status = nl_fail(error, NL_INVALID, "the matrix for %zu columns is %zu × %zu", x->cols,
                          d->rows, d->cols);

@@ -186,14 +186,15 @@ nl_status nl_dissim_overview(const nl_dissim_params *params, const nl_matrix *x,
     const size_t workers = nl_exec_workers(exec);
     nl_dissim_params used = *params;
     struct nl_pairs pairs = {0};
+    float top = 0; /* the largest magnitude of x */
     struct blockwise b = {&pairs, x->rows, mean->rows, NULL, NULL, mean, largest};
-    nl_status status = nl_pairs_check(params, x, error);
+    nl_status status = nl_pairs_check(params, x, exec, &top, error);
     if (status == NL_OK)
         status = check_overviews(x->rows, mean, largest, error);
     if (status == NL_OK && used.metric == NL_METRIC_GAUSSIAN && used.bandwidth == 0)
         status = sample_bandwidth(x, exec, &used.bandwidth, error);
     if (status == NL_OK)
-        status = nl_pairs_make(&used, x, order, exec, &pairs, error);
+        status = nl_pairs_make(&used, x, top, order, exec, &pairs, error);
     if (status == NL_OK) {
         b.tiles = nl_alloc(workers * TILE_ROWS * TILE_COLUMNS, sizeof *b.tiles);
         b.cells = nl_alloc(workers * 2 * b.s, sizeof *b.cells);
@@ -235,14 +236,15 @@ nl_status nl_dissim_between(const nl_dissim_params *params, const nl_matrix *x, 
 {
     struct nl_pairs pairs = {0};
     nl_matrix gathered = {0};
+    float largest = 0;
     nl_status status = d->rows && d->cols ? gather_rows(x, rows, columns, d, &gathered, error)
                                           : nl_fail(error, NL_INVALID, "there are no pairs");
     if (status == NL_OK)
-        status = nl_pairs_check(params, &gathered, error);
+        status = nl_pairs_check(params, &gathered, exec, &largest, error);
     if (status == NL_OK && params->metric == NL_METRIC_GAUSSIAN && params->bandwidth == 0)
         status = nl_fail(error, NL_INVALID, "single pairs do not tell a bandwidth; name one");
     if (status == NL_OK)
-        status = nl_pairs_make(params, &gathered, NULL, exec, &pairs, error);
+        status = nl_pairs_make(params, &gathered, largest, NULL, exec, &pairs, error);
     if (status == NL_OK)
         nl_pairs_tile(&pairs, gathered.rows - d->rows, d->rows, 0, d->cols, d->data, d->stride);
     for (size_t p = 0; status == NL_OK && p < d->rows; p++)

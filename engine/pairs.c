@@ -18,9 +18,13 @@ static bool by_squares(nl_metric_id metric)
            metric == NL_METRIC_GAUSSIAN;
 }
 
-nl_status nl_pairs_check(const nl_dissim_params *params, const nl_matrix *x, nl_error *error)
+nl_status nl_pairs_check(const nl_dissim_params *params, const nl_matrix *x, const nl_exec *exec,
+                         float *largest, nl_error *error)
 {
+    const nl_kernels *kernels = nl_exec_kernels(exec, error);
     size_t row, col;
+    if (!kernels)
+        return NL_UNSUPPORTED;
     if ((unsigned)params->metric >= NL_METRIC_COUNT)
         return nl_fail(error, NL_INVALID, "there is no metric number %d", (int)params->metric);
     if (!(params->bandwidth >= 0) || !isfinite(params->bandwidth))
@@ -29,7 +33,8 @@ nl_status nl_pairs_check(const nl_dissim_params *params, const nl_matrix *x, nl_
     if (x->rows == 0 || x->cols == 0)
         return nl_fail(error, NL_INVALID, "there are no rows to compare (%zu × %zu)", x->rows,
                        x->cols);
-    if (!nl_matrix_finite(x, &row, &col))
+    *largest = nl_rows_largest(kernels, x, 0, x->rows);
+    if (isnan(*largest) && !nl_matrix_finite(x, &row, &col))
         return nl_fail(error, NL_INVALID, "feature %zu of row %zu is not a finite number", col + 1,
                        row + 1);
     return NL_OK;
@@ -39,11 +44,10 @@ nl_status nl_pairs_check(const nl_dissim_params *params, const nl_matrix *x, nl_
  * Power of two that brings the largest magnitude into [0.5, 1); 0 when all is 0 or in a range in
  * which the metric's chain neither over- nor underflows.
  */
-static int range_exponent(nl_metric_id metric, const nl_matrix *x)
+static int range_exponent(nl_metric_id metric, float largest)
 {
     const float high = by_squares(metric) ? 1e6f : 1e30f;
     const float low = by_squares(metric) ? 1e-6f : 0;
-    const float largest = nl_matrix_largest(x);
     int exponent = 0;
     if (largest == 0 || (largest > low && largest < high))
         return 0;
@@ -56,10 +60,10 @@ static const float *source_row(const struct nl_pairs *pairs, size_t p)
     return nl_row(pairs->x, pairs->order ? pairs->order[p] : p);
 }
 
-static nl_status scaled_rows(struct nl_pairs *pairs, nl_error *error)
+static nl_status scaled_rows(struct nl_pairs *pairs, float largest, nl_error *error)
 {
     const nl_matrix *x = pairs->x;
-    pairs->exponent = range_exponent(pairs->metric, x);
+    pairs->exponent = range_exponent(pairs->metric, largest);
     if (pairs->exponent == 0 && !pairs->order) {
         pairs->rows = nl_matrix_view(x->data, x->rows, x->cols, x->stride);
         return NL_OK;
@@ -135,8 +139,9 @@ static nl_pair_kernel kernel_of(const nl_kernels *kernels, nl_metric_id metric)
     }
 }
 
-nl_status nl_pairs_make(const nl_dissim_params *params, const nl_matrix *x, const size_t *order,
-                        const nl_exec *exec, struct nl_pairs *pairs, nl_error *error)
+nl_status nl_pairs_make(const nl_dissim_params *params, const nl_matrix *x, float largest,
+                        const size_t *order, const nl_exec *exec, struct nl_pairs *pairs,
+                        nl_error *error)
 {
     const nl_kernels *kernels = nl_exec_kernels(exec, error);
     *pairs = (struct nl_pairs){.metric = params->metric, .x = x, .order = order, .d = x->cols};
@@ -145,7 +150,7 @@ nl_status nl_pairs_make(const nl_dissim_params *params, const nl_matrix *x, cons
     pairs->kernels = kernels;
     pairs->kernel = kernel_of(kernels, params->metric);
     nl_status status =
-        by_direction(params->metric) ? unit_rows(pairs, error) : scaled_rows(pairs, error);
+        by_direction(params->metric) ? unit_rows(pairs, error) : scaled_rows(pairs, largest, error);
     if (status == NL_OK && !(pairs->panels = nl_panels_pack_with(kernels, &pairs->rows)))
         status = nl_fail(error, NL_NOMEM, "no memory for %zu packed rows of %zu features", x->rows,
                          x->cols);

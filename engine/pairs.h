@@ -26,10 +26,11 @@ struct nl_pairs {
 
 /*
  * x, order (n rows, or NULL) and exec's kernels must outlive pairs, which nl_pairs_free ends, also
- * after a failure. x is finite, with at least one row and column.
+ * after a failure. x is finite, with at least one row and column; largest is its largest magnitude.
  */
-nl_status nl_pairs_make(const nl_dissim_params *params, const nl_matrix *x, const size_t *order,
-                        const nl_exec *exec, struct nl_pairs *pairs, nl_error *error);
+nl_status nl_pairs_make(const nl_dissim_params *params, const nl_matrix *x, float largest,
+                        const size_t *order, const nl_exec *exec, struct nl_pairs *pairs,
+                        nl_error *error);
 void nl_pairs_free(struct nl_pairs *pairs);
 
 /*
@@ -44,7 +45,8 @@ void nl_pairs_tile(const struct nl_pairs *pairs, size_t i, size_t rows, size_t j
 void nl_pairs_finish_gaussian(const struct nl_pairs *pairs, size_t i, size_t j, size_t cols,
                               float *out);
 
-/* The checks that every function on rows makes first. */
-nl_status nl_pairs_check(const nl_dissim_params *params, const nl_matrix *x, nl_error *error);
+/* The checks that every function on rows makes first; *largest becomes what nl_pairs_make wants. */
+nl_status nl_pairs_check(const nl_dissim_params *params, const nl_matrix *x, const nl_exec *exec,
+                         float *largest, nl_error *error);
 
 #endif

@@ -19,29 +19,24 @@ float *nl_panels_pack(const nl_matrix *source)
     return nl_panels_pack_with(&nl_kernels_scalar, source);
 }
 
-float nl_matrix_largest(const nl_matrix *matrix)
+float nl_rows_largest(const nl_kernels *kernels, const nl_matrix *matrix, size_t begin, size_t end)
 {
-    /* Without their sign, floats are ordered as whole numbers are, NaN after infinity: so ordered,
-     * the loop becomes vector instructions. */
-    int32_t largest = 0;
-    float value;
-    for (size_t i = 0; i < matrix->rows; i++) {
-        const float *x_i = nl_row(matrix, i);
-        for (size_t k = 0; k < matrix->cols; k++) {
-            int32_t bits;
-            memcpy(&bits, &x_i[k], sizeof bits);
-            bits &= 0x7fffffff;
-            largest = bits > largest ? bits : largest;
-        }
+    /* between the rows of its own memory a matrix has zeros: it can be read in one go */
+    const bool gapless = matrix->owned || matrix->stride == matrix->cols;
+    const size_t rows = gapless ? end - begin : 1;
+    float largest = 0;
+    for (size_t i = begin; i < end; i += rows) {
+        const float size =
+            kernels->largest(nl_row(matrix, i), (rows - 1) * matrix->stride + matrix->cols);
+        largest = size > largest || isnan(size) ? size : largest;
+        if (isnan(largest))
+            break;
     }
-    memcpy(&value, &largest, sizeof value);
-    return value;
+    return largest;
 }
 
 bool nl_matrix_finite(const nl_matrix *matrix, size_t *row, size_t *col)
 {
-    if (isfinite(nl_matrix_largest(matrix)))
-        return true;
     for (size_t i = 0; i < matrix->rows; i++) {
         const float *x_i = nl_row(matrix, i);
         for (size_t k = 0; k < matrix->cols; k++) {

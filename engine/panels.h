@@ -11,8 +11,8 @@ float *nl_panels_pack(const nl_matrix *source);
 /* The same with a tier's own packing. */
 float *nl_panels_pack_with(const nl_kernels *kernels, const nl_matrix *source);
 
-/* The largest magnitude of the matrix in one pass: not finite where one of its numbers is not. */
-float nl_matrix_largest(const nl_matrix *matrix);
+/* The largest magnitude of rows [begin, end); NaN where a number is not finite. */
+float nl_rows_largest(const nl_kernels *kernels, const nl_matrix *matrix, size_t begin, size_t end);
 
 /* True when every number of the matrix is finite; otherwise the place of the first that is not. */
 bool nl_matrix_finite(const nl_matrix *matrix, size_t *row, size_t *col);
