@@ -70,7 +70,7 @@ static nl_status prepare_similarity(struct job *job, nl_similarity_id similarity
     if (status == NL_OK)
         status = fill(&job->v, job->n, job->d, 3, error);
     if (status == NL_OK)
-        status = nl_matrix_alloc(&job->y, job->n, job->d, error);
+        status = fill(&job->y, job->n, job->d, 5, error); /* there before memory is measured */
     if (status == NL_OK && similarity == NL_CONCAT)
         status = fill(&job->w_f, 1, 2 * job->d, 4, error);
     return status;

@@ -6,6 +6,8 @@
  * sums to 1 within 1e-6 on every tier. */
 enum { FLUSH = 8 };
 
+enum { SUMS = 8 }; /* vectors that are added up at a time in y = Σ a v */
+
 float NL_TIER(nl_max)(const float *x, size_t m)
 {
     float largest = x[0], lanes[VEC_LANES];
@@ -130,19 +132,20 @@ void NL_TIER(nl_scale)(float *x, size_t m, float factor)
         x[j] *= factor;
 }
 
-/* `rows` rows of y over `vecs` vectors of columns (the last one cut to `columns`). */
+/* `rows` rows of y over `vecs` vectors of columns (the last one cut to `columns`): rows × vecs sums
+ * at a time, which must be enough to hide the latency of one, and few enough for the registers. */
 NL_INLINE void mix_block(int rows, int vecs, const float *a, size_t a_stride, size_t m,
                          const float *v, size_t v_stride, size_t columns, float *y, size_t y_stride)
 {
-    enum { MAX_ROWS = 4, MAX_VECS = 2, KEYS = 128 };
-    double total[MAX_ROWS * MAX_VECS * VEC_LANES] = {0};
+    enum { KEYS = 128 };
+    double total[SUMS * VEC_LANES] = {0};
     for (size_t j0 = 0; j0 < m; j0 += KEYS) {
         size_t j1 = m - j0 < KEYS ? m : j0 + KEYS;
-        vec acc[MAX_ROWS * MAX_VECS];
+        vec acc[SUMS];
         for (int i = 0; i < rows * vecs; i++)
             acc[i] = vec_zero();
         for (size_t j = j0; j < j1; j++) {
-            vec v_j[MAX_VECS];
+            vec v_j[SUMS];
             for (size_t c = 0; c < (size_t)vecs; c++)
                 v_j[c] =
                     vec_load_part(v + j * v_stride + c * VEC_LANES, columns - c * VEC_LANES, 0);
@@ -162,12 +165,18 @@ NL_INLINE void mix_block(int rows, int vecs, const float *a, size_t a_stride, si
                            columns - c * VEC_LANES);
 }
 
+/* All columns of 4 rows, or of one; the sums of a row are the same ones in both cases. */
 NL_INLINE void mix_rows(int rows, const float *a, size_t a_stride, size_t m, const float *v,
                         size_t v_stride, size_t dv, float *y, size_t y_stride)
 {
+    enum { WIDE = 4 * VEC_LANES, PAIR = 2 * VEC_LANES };
     size_t c = 0;
-    for (; dv - c >= 2 * VEC_LANES; c += 2 * VEC_LANES)
-        mix_block(rows, 2, a, a_stride, m, v + c, v_stride, 2 * VEC_LANES, y + c, y_stride);
+    for (; rows == 1 && dv - c >= 2 * WIDE; c += 2 * WIDE)
+        mix_block(1, 8, a, a_stride, m, v + c, v_stride, 2 * WIDE, y + c, y_stride);
+    for (; rows == 1 && dv - c >= WIDE; c += WIDE)
+        mix_block(1, 4, a, a_stride, m, v + c, v_stride, WIDE, y + c, y_stride);
+    for (; dv - c >= PAIR; c += PAIR)
+        mix_block(rows, 2, a, a_stride, m, v + c, v_stride, PAIR, y + c, y_stride);
     for (; c < dv; c += VEC_LANES)
         mix_block(rows, 1, a, a_stride, m, v + c, v_stride, dv - c, y + c, y_stride);
 }
