@@ -58,50 +58,84 @@ struct inversions {
     double excess;
 };
 
+/* What a worker needs for a row of n numbers; two of the sort's arrays take turns. */
+struct row_scratch {
+    uint32_t *keys[2], *rows[2]; /* n: numbers as whole ones, and whose they are */
+    uint32_t *rank;              /* n, in file order: equal numbers have equal ranks */
+    uint32_t *above_count;       /* size */
+    double *above_sum;           /* size */
+    size_t size;                 /* power of two, no less than n */
+};
+
 struct quality_loop {
     const nl_matrix *d;
     const size_t *order;
-    float *scratch; /* 2 n for each worker */
+    struct row_scratch *scratch; /* one for each worker */
     struct inversions *rows;
 };
 
-/*
- * Merges the sorted runs [0, middle) and [middle, end) of x into out. Each number of the second
- * run is exceeded by what is left of the first.
- */
-static void merge_runs(const float *x, size_t middle, size_t end, float *out,
-                       struct inversions *total)
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PASSES = 3 };
+
+/* Sorts a row digit by digit, the lowest first; numbers >= 0 are ordered as their bits are. */
+static void rank_row(const float *row, size_t n, const struct row_scratch *s)
 {
-    double left = 0;
-    size_t a = 0, b = middle, at = 0;
-    for (size_t k = 0; k < middle; k++)
-        left += (double)x[k];
-    while (b < end) {
-        if (a < middle && x[a] <= x[b]) {
-            left -= (double)x[a];
-            out[at++] = x[a++];
-        } else {
-            total->count += middle - a;
-            total->excess += a < middle ? left - (double)(middle - a) * (double)x[b] : 0;
-            out[at++] = x[b++];
+    uint32_t starts[PASSES][DIGITS] = {{0}};
+    for (size_t j = 0; j < n; j++) {
+        const float value = row[j] + 0.0f; /* −0 is 0 */
+        memcpy(&s->keys[0][j], &value, sizeof value);
+        s->rows[0][j] = (uint32_t)j;
+        for (int pass = 0; pass < PASSES; pass++)
+            starts[pass][s->keys[0][j] >> pass * DIGIT_BITS & (DIGITS - 1)]++;
+    }
+    for (int pass = 0; pass < PASSES; pass++) {
+        uint32_t at = 0;
+        for (size_t digit = 0; digit < DIGITS; digit++) {
+            const uint32_t count = starts[pass][digit];
+            starts[pass][digit] = at;
+            at += count;
+        }
+        const uint32_t *keys = s->keys[pass % 2], *rows = s->rows[pass % 2];
+        for (size_t k = 0; k < n; k++) {
+            const uint32_t to = starts[pass][keys[k] >> pass * DIGIT_BITS & (DIGITS - 1)]++;
+            s->keys[(pass + 1) % 2][to] = keys[k];
+            s->rows[(pass + 1) % 2][to] = rows[k];
         }
     }
-    memcpy(out + at, x + a, (middle - a) * sizeof *x);
+    const uint32_t *keys = s->keys[PASSES % 2], *rows = s->rows[PASSES % 2];
+    uint32_t rank = 0;
+    for (size_t k = 0; k < n; k++) {
+        rank += k > 0 && keys[k] != keys[k - 1];
+        s->rank[rows[k]] = rank;
+    }
 }
 
-/* Σ over a < b of [x_a > x_b] and of the excess; x is lost. */
-static void count_inversions(float *x, float *spare, size_t n, struct inversions *total)
+/*
+ * Lets a number of this rank into a tree over all ranks, each of whose nodes knows how many numbers
+ * are in its upper half and their sum, and counts those that came before and are larger.
+ */
+static void let_in(const struct row_scratch *s, uint32_t rank, double value,
+                   struct inversions *total)
 {
-    for (size_t width = 1; width < n; width *= 2) {
-        for (size_t begin = 0; begin < n; begin += 2 * width) {
-            const size_t end = n - begin < 2 * width ? n - begin : 2 * width;
-            const size_t middle = end < width ? end : width;
-            merge_runs(x + begin, middle, end, spare + begin, total);
-        }
-        float *swap = x;
-        x = spare;
-        spare = swap;
+    static const double weights[2] = {1, 0}; /* no branch: which half it is is anybody's guess */
+    uint32_t count = 0;
+    double sum = 0;
+    for (size_t at = s->size + rank; at > 1; at /= 2) {
+        const uint32_t upper = at % 2;
+        uint32_t *node_count = &s->above_count[at / 2];
+        double *node_sum = &s->above_sum[at / 2];
+        count += *node_count & (upper - 1);
+        sum += *node_sum * weights[upper];
+        *node_count += upper;
+        *node_sum += value * weights[1 - upper];
     }
+    total->count += count;
+    total->excess += sum - (double)count * value;
+}
+
+static void empty_tree(const struct row_scratch *s)
+{
+    memset(s->above_count, 0, s->size * sizeof *s->above_count);
+    memset(s->above_sum, 0, s->size * sizeof *s->above_sum);
 }
 
 /*
@@ -112,29 +146,73 @@ static void count_inversions(float *x, float *spare, size_t n, struct inversions
 static void quality_rows(void *context, size_t worker, size_t begin, size_t end)
 {
     const struct quality_loop *loop = context;
-    const size_t n = loop->d->rows;
-    float *x = loop->scratch + 2 * n * worker;
+    const struct row_scratch *s = &loop->scratch[worker];
+    const size_t n = loop->d->rows, *order = loop->order;
     for (size_t p = begin; p < end; p++) {
-        const float *row = nl_row(loop->d, loop->order ? loop->order[p] : p);
+        const float *row = nl_row(loop->d, order ? order[p] : p);
         struct inversions total = {0};
-        for (size_t k = p + 1; k < n; k++)
-            x[k - p - 1] = row[loop->order ? loop->order[k] : k];
-        count_inversions(x, x + n, n - p - 1, &total);
-        for (size_t k = 0; k < p; k++)
-            x[p - 1 - k] = row[loop->order ? loop->order[k] : k];
-        count_inversions(x, x + n, p, &total);
+        rank_row(row, n, s);
+        empty_tree(s);
+        for (size_t k = p + 1; k < n; k++) {
+            const size_t j = order ? order[k] : k;
+            let_in(s, s->rank[j], (double)row[j], &total);
+        }
+        empty_tree(s);
+        for (size_t k = p; k-- > 0;) {
+            const size_t j = order ? order[k] : k;
+            let_in(s, s->rank[j], (double)row[j], &total);
+        }
         loop->rows[p] = total;
     }
+}
+
+static void free_scratch(struct row_scratch *scratch, size_t workers)
+{
+    for (size_t w = 0; scratch && w < workers; w++) {
+        for (int i = 0; i < 2; i++) {
+            nl_free(scratch[w].keys[i]);
+            nl_free(scratch[w].rows[i]);
+        }
+        nl_free(scratch[w].rank);
+        nl_free(scratch[w].above_count);
+        nl_free(scratch[w].above_sum);
+    }
+    nl_free(scratch);
+}
+
+static struct row_scratch *make_scratch(size_t n, size_t workers)
+{
+    struct row_scratch *scratch = nl_alloc(workers, sizeof *scratch);
+    bool made = scratch != NULL;
+    for (size_t w = 0; made && w < workers; w++) {
+        struct row_scratch *s = &scratch[w];
+        for (s->size = 1; s->size < n; s->size *= 2)
+            continue;
+        for (int i = 0; i < 2; i++) {
+            s->keys[i] = nl_alloc_dirty(n, sizeof *s->keys[i]);
+            s->rows[i] = nl_alloc_dirty(n, sizeof *s->rows[i]);
+        }
+        s->rank = nl_alloc_dirty(n, sizeof *s->rank);
+        s->above_count = nl_alloc_dirty(s->size, sizeof *s->above_count);
+        s->above_sum = nl_alloc_dirty(s->size, sizeof *s->above_sum);
+        made = s->keys[0] && s->keys[1] && s->rows[0] && s->rows[1] && s->rank && s->above_count &&
+               s->above_sum;
+    }
+    if (!made) {
+        free_scratch(scratch, workers);
+        return NULL;
+    }
+    return scratch;
 }
 
 nl_status nl_quality_of(const nl_matrix *d, const size_t *order, const nl_exec *exec,
                         nl_quality *quality, nl_error *error)
 {
-    const size_t n = d->rows;
+    const size_t n = d->rows, workers = nl_exec_workers(exec);
     struct quality_loop loop = {.d = d, .order = order};
     nl_status status = NL_OK;
     *quality = (nl_quality){.path_length = nl_path_length(d, order)};
-    loop.scratch = nl_alloc(2 * n * nl_exec_workers(exec), sizeof *loop.scratch);
+    loop.scratch = make_scratch(n, workers);
     loop.rows = nl_alloc(n, sizeof *loop.rows);
     if (!loop.scratch || !loop.rows)
         status = nl_fail(error, NL_NOMEM, "no memory for the quality of %zu rows", n);
@@ -144,7 +222,7 @@ nl_status nl_quality_of(const nl_matrix *d, const size_t *order, const nl_exec *
         quality->ar_events += loop.rows[p].count;
         quality->ar_deviation += loop.rows[p].excess;
     }
-    nl_free(loop.scratch);
+    free_scratch(loop.scratch, workers);
     nl_free(loop.rows);
     return status;
 }
