@@ -433,7 +433,12 @@ static void draw_all(struct ui *ui, const struct parts *parts, const struct scen
     const struct frame frame = place(parts->matrix, &view->matrix[scene->id], scene->order.n);
     const bool linked = attention && scene->row->key && scene->row->queries == scene->order.n &&
                         order->dissim->features_key == attention->features->part.key;
+    const struct draw_rect area = {frame.rect.x, frame.rect.y,
+                                   parts->strip.x + parts->strip.w - frame.rect.x, frame.rect.h};
+    const struct draw_rect panel = draw_clip_current(ui->list);
     view_bar_range(&bar, chosen, range);
+    /* a region of its own: a new query or what the pointer is over redraws no more than this */
+    draw_region_begin(ui->list, draw_rect_intersect(panel, area));
     ui_clip_begin(ui, frame.rect);
     draw_cells(ui, &frame, scene, &bar, range);
     draw_numbers(ui, &frame, scene, &bar, range);
@@ -441,13 +446,12 @@ static void draw_all(struct ui *ui, const struct parts *parts, const struct scen
     if (linked)
         draw_marks(ui, &frame, scene, view);
     ui_clip_end(ui);
-    ui_clip_begin(ui,
-                  (struct draw_rect){frame.rect.x, frame.rect.y,
-                                     parts->strip.x + parts->strip.w - frame.rect.x, frame.rect.h});
+    ui_clip_begin(ui, area);
     draw_selection(ui, parts->strip, &frame, scene);
     react(ui, &frame, scene, linked, view, edits);
     view_stale(ui, frame.rect, scene, scene->stale_matrix, edits, "matrix-progress");
     ui_clip_end(ui);
+    draw_region_begin(ui->list, panel);
     if (order->dendrogram.count > 0 && parts->tree.w > 0 && !scene->order.moving)
         panel_dendrogram(ui, parts->tree, scene, frame.y0, frame.y1, view, edits);
     if (view_range_bar(ui, parts->bar, "matrix-bar", &bar, chosen))
