@@ -13,6 +13,8 @@
 
 #include "app_matrix_rig.h"
 
+#define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
+
 /* Frames until the worker is done, or `enough` of them. */
 static void frames(struct rig *rig, int enough)
 {
@@ -290,6 +292,90 @@ static void test_the_tree_by_keyboard(void **state)
     rig_close(&rig);
 }
 
+static uint32_t random_below(uint64_t *seed, uint32_t end)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*seed >> 33) % end);
+}
+
+/* A hand that knows nothing: somewhere, something, in the middle of whatever is going on. */
+static void anything(struct rig *rig, uint64_t *seed)
+{
+    static const char *const files[] = {"@iris", "@library", "small.ppm",
+                                        "d.csv", "one.csv",  "1100.csv"};
+    static const enum param_id params[] = {PARAM_ORDER,      PARAM_SHOWN,  PARAM_METRIC,
+                                           PARAM_LEAF,       PARAM_SYSTEM, PARAM_SUBSAMPLE,
+                                           PARAM_SIMILARITY, PARAM_ROWS,   PARAM_OVERLAY};
+    static const uint32_t keys[] = {UI_KEY_TAB,   UI_KEY_UP,     UI_KEY_DOWN, UI_KEY_LEFT,
+                                    UI_KEY_RIGHT, UI_KEY_ENTER,  UI_KEY_ESC,  UI_KEY_F1 + 1,
+                                    'f',          UI_KEY_F1 + 2, '+',         '-'};
+    rig_move(rig, (float)random_below(seed, (uint32_t)rig->in.drawable_w),
+             (float)random_below(seed, (uint32_t)rig->in.drawable_h));
+    switch (random_below(seed, 10)) {
+    case 0:
+    case 1:
+        rig->in.mods = random_below(seed, 2) ? UI_MOD_SHIFT : 0;
+        inputs_press(&rig->in, random_below(seed, 4) ? UI_LEFT : UI_RIGHT);
+        break;
+    case 2:
+    case 3:
+        inputs_release(&rig->in, rig->in.down);
+        rig->in.mods = 0;
+        break;
+    case 4:
+        rig->in.wheel_y = (float)random_below(seed, 9) - 3;
+        break;
+    case 5:
+        inputs_key(&rig->in, keys[random_below(seed, COUNT_OF(keys))],
+                   random_below(seed, 5) ? 0 : UI_MOD_SHIFT);
+        break;
+    case 6: {
+        const enum param_id id = params[random_below(seed, COUNT_OF(params))];
+        const double number = random_below(seed, (uint32_t)param_choices(id));
+        edit_param(&rig->app->edits, id, (struct param_value){.number = number}, true);
+        break;
+    }
+    case 7:
+        if (random_below(seed, 3) == 0)
+            snprintf(rig->in.dropped, sizeof rig->in.dropped, "%s",
+                     files[random_below(seed, COUNT_OF(files))]);
+        else if (random_below(seed, 2))
+            inputs_key(&rig->in, random_below(seed, 2) ? 'z' : 'y', UI_MOD_CTRL);
+        else
+            edit_ready(&rig->app->edits, random_below(seed, 3) == 0);
+        break;
+    default:
+        rig_pause();
+    }
+    rig_frame(rig);
+}
+
+/* Whatever is done: nothing is overrun, the order is one, and afterwards all comes to rest. */
+static void test_anything_at_any_time(void **state)
+{
+    struct rig rig;
+    uint64_t seed = 12;
+    (void)state;
+    rig_write_picture("small.ppm", 67, 35);
+    rig_write_text("d.csv", "0,1,9\n1,0,7\n9,7,0\n");
+    rig_write_text("one.csv", "a,b\n3,4\n");
+    write_column("1100.csv", 1100, waves);
+    rig_open(&rig, "small.ppm", 900, 640);
+    for (int i = 0; i < 1500; i++) {
+        anything(&rig, &seed);
+        const struct order_view *order = &rig.app->order;
+        for (size_t p = 0; p < order->n; p++)
+            assert_true(order->order[p] < order->n && order->position[order->order[p]] == (float)p);
+    }
+    inputs_release(&rig.in, rig.in.down);
+    rig.in.mods = 0;
+    rig_move(&rig, -1, -1);
+    rig_key(&rig, UI_KEY_F1 + 4, 0); /* what was given up is asked for */
+    rig_settle_all(&rig);
+    assert_false(rig.frame.again);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +390,7 @@ int main(void)
         cmocka_unit_test(test_opening_can_be_given_up),
         cmocka_unit_test(test_the_colours_of_weights_stay),
         cmocka_unit_test(test_the_tree_by_keyboard),
+        CASE(test_anything_at_any_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
