@@ -14,43 +14,12 @@
 #include "nonlocal/dissim.h"
 
 #include "alloc.h"
+#include "dissim_rig.h"
 #include "iris.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static const nl_exec plain_exec;
 
 static nl_matrix dissim(const nl_matrix *x, const nl_exec *exec)
 {
-    nl_error error = {.message = ""};
-    nl_matrix d;
-    assert_int_equal(nl_matrix_alloc(&d, x->rows, x->rows, NULL), NL_OK);
-    for (size_t i = 0; i < x->rows; i++) /* what is not written shows */
-        for (size_t j = 0; j < x->rows; j++)
-            nl_row(&d, i)[j] = -7;
-    if (nl_dissim(NL_METRIC_EUCLIDEAN, x, exec, &d, &error) != NL_OK)
-        fail_msg("%s", error.message);
-    return d;
-}
-
-/* splitmix64, in [-1, 1) */
-static float next_random(uint64_t *seed)
-{
-    uint64_t z = *seed += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (float)(int32_t)(z >> 40) * 0x1p-23f - 1;
-}
-
-static nl_matrix random_rows(size_t n, size_t d, uint64_t seed)
-{
-    nl_matrix x;
-    assert_int_equal(nl_matrix_alloc(&x, n, d, NULL), NL_OK);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < d; k++)
-            nl_row(&x, i)[k] = next_random(&seed);
-    return x;
+    return dissim_of(NL_METRIC_EUCLIDEAN, x, exec);
 }
 
 static long double exact_distance(const nl_matrix *x, size_t i, size_t j)
@@ -222,12 +191,6 @@ static void test_views_with_odd_strides(void **state)
         assert_true(k % D_STRIDE < N || out[k] == -7);
 }
 
-static void check_same_bits(const nl_matrix *a, const nl_matrix *b)
-{
-    for (size_t i = 0; i < a->rows; i++)
-        assert_memory_equal(nl_row(a, i), nl_row(b, i), a->cols * sizeof(float));
-}
-
 static void test_c39_same_bits_on_every_tier_and_thread_count(void **state)
 {
     (void)state;
@@ -246,7 +209,7 @@ static void test_c39_same_bits_on_every_tier_and_thread_count(void **state)
                 assert_int_equal(nl_kernels_cpu(exec.kernels), cpu);
                 assert_int_equal(nl_pool_create(threads[t], &exec.pool, NULL), NL_OK);
                 nl_matrix d = dissim(&x, &exec);
-                check_same_bits(&d, &reference);
+                check_matrices_agree(&d, &reference);
                 nl_matrix_free(&d);
                 nl_pool_free(&exec.pool);
             }
